@@ -1,0 +1,98 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attributes of the ops: alignment of the causal triangle, windows, layouts, pairings, and the schedule.
+
+#ifndef ATTN_IR_ATTNATTRS_TD
+#define ATTN_IR_ATTNATTRS_TD
+
+include "attn/IR/AttnBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+class Attn_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<Attn_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+class Attn_Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::mlir::attn";
+}
+
+def Attn_CausalEnum : Attn_Enum<"Causal", "alignment of the causal triangle", [
+  I32EnumAttrCase<"None", 0, "none">,
+  I32EnumAttrCase<"TopLeft", 1, "top_left">,
+  I32EnumAttrCase<"BottomRight", 2, "bottom_right">
+]>;
+
+def Attn_LayoutEnum : Attn_Enum<"Layout", "order of a tensor's dimensions", [
+  I32EnumAttrCase<"bhsd", 0, "bhsd">,
+  I32EnumAttrCase<"bshd", 1, "bshd">
+]>;
+
+def Attn_PairingEnum : Attn_Enum<"Pairing", "channels that rotate together", [
+  I32EnumAttrCase<"Half", 0, "half">,
+  I32EnumAttrCase<"Interleaved", 1, "interleaved">
+]>;
+
+def Attn_WindowAttr : Attn_Attr<"Window", "window"> {
+  let summary = "keys allowed to the left and to the right of the diagonal";
+  let description = [{
+    How many keys before and after a row's own position may be attended. Both
+    numbers are inclusive and at least 0; an absent side is unlimited.
+
+    ```mlir
+    window = <left = 127, right = 0>
+    ```
+  }];
+  let parameters = (ins OptionalParameter<"std::optional<int64_t>">:$left,
+                        OptionalParameter<"std::optional<int64_t>">:$right);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Attn_LayoutsAttr : Attn_Attr<"Layouts", "layouts"> {
+  let summary = "layout of each tensor of an attention op";
+  let description = [{
+    One layout for all four tensors, or one for each that is not `bhsd`.
+
+    ```mlir
+    layout = bshd
+    layout = <query = bshd, output = bshd>
+    ```
+  }];
+  let parameters = (ins "::mlir::attn::Layout":$query,
+                        "::mlir::attn::Layout":$key,
+                        "::mlir::attn::Layout":$value,
+                        "::mlir::attn::Layout":$output);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
+  let summary = "how an op is tiled";
+  let description = [{
+    The decision of SelectSchedule, which all later passes obey. Depends on
+    `M`, `N`, `D`, `E`, types, `H / G` and the target only.
+
+    * `block_m`: query rows (times heads of a tile) that one task works on.
+    * `block_n`: keys in one block.
+    * `rows`, `columns`: the register tile; `columns` is a multiple of `lanes`.
+    * `lanes`: elements in one vector register.
+    * `chunk`: keys that one task of a split works on; 0 when keys are not split.
+    * `fold_heads`: all heads of a group share one tile.
+
+    ```mlir
+    schedule = <block_m = 256, block_n = 256, rows = 8, columns = 32, lanes = 16>
+    ```
+  }];
+  let parameters = (ins "int64_t":$block_m, "int64_t":$block_n,
+                        "int64_t":$rows, "int64_t":$columns,
+                        "int64_t":$lanes,
+                        DefaultValuedParameter<"int64_t", "0">:$chunk,
+                        DefaultValuedParameter<"bool", "false">:$fold_heads);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // ATTN_IR_ATTNATTRS_TD

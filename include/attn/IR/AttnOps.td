@@ -1,0 +1,12 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// All ops of the dialect: the ones that models are written in, then the ones that tiling makes.
+
+#ifndef ATTN_IR_ATTNOPS_TD
+#define ATTN_IR_ATTNOPS_TD
+
+include "attn/IR/AttnLayerOps.td"
+include "attn/IR/AttnTileOps.td"
+
+#endif // ATTN_IR_ATTNOPS_TD

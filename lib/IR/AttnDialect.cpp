@@ -1,0 +1,183 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Registers the dialect's ops and attributes, and prints the parts of their syntax that TableGen cannot.
+
+#include "attn/IR/AttnDialect.h"
+#include "attn/IR/AttnOps.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+#include "attn/IR/AttnDialect.cpp.inc"
+
+#include "attn/IR/AttnEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "attn/IR/AttnAttrs.cpp.inc"
+
+void AttnDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "attn/IR/AttnAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "attn/IR/AttnOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 std::optional<int64_t> left,
+                                 std::optional<int64_t> right) {
+  if (left.value_or(0) < 0)
+    return emitError() << "expects 'left' of a window to be at least 0, got "
+                       << *left;
+  if (right.value_or(0) < 0)
+    return emitError() << "expects 'right' of a window to be at least 0, got "
+                       << *right;
+  return success();
+}
+
+LogicalResult
+ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                     int64_t blockM, int64_t blockN, int64_t rows,
+                     int64_t columns, int64_t lanes, int64_t chunk, bool) {
+  if (blockM <= 0 || blockN <= 0 || rows <= 0 || columns <= 0 || lanes <= 0)
+    return emitError() << "expects the sizes of a schedule to be positive";
+  if (chunk < 0)
+    return emitError() << "expects 'chunk' to be at least 0, got " << chunk;
+  if (columns % lanes != 0)
+    return emitError() << "expects 'columns' to be a multiple of 'lanes', got "
+                       << columns << " and " << lanes;
+  if (blockM % rows != 0)
+    return emitError() << "expects 'block_m' to be a multiple of 'rows', got "
+                       << blockM << " and " << rows;
+  if (blockN % columns != 0)
+    return emitError() << "expects 'block_n' to be a multiple of 'columns', "
+                          "got "
+                       << blockN << " and " << columns;
+  if (chunk % blockN != 0)
+    return emitError() << "expects 'chunk' to be a multiple of 'block_n', got "
+                       << chunk << " and " << blockN;
+  return success();
+}
+
+/// Parse `bshd` or `<query = bshd, ...>`.
+static ParseResult parseLayouts(AsmParser &parser, LayoutsAttr &layouts) {
+  MLIRContext *context = parser.getContext();
+  StringRef word;
+  if (failed(parser.parseOptionalLess())) {
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word))
+      return failure();
+    std::optional<Layout> all = symbolizeLayout(word);
+    if (!all)
+      return parser.emitError(loc)
+             << "expects a layout 'bhsd' or 'bshd', got '" << word << "'";
+    layouts = LayoutsAttr::get(context, *all, *all, *all, *all);
+    return success();
+  }
+  static constexpr StringLiteral names[] = {"query", "key", "value", "output"};
+  Layout parsed[4] = {Layout::bhsd, Layout::bhsd, Layout::bhsd, Layout::bhsd};
+  auto parseOne = [&]() -> ParseResult {
+    StringRef name;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&name) || parser.parseEqual() ||
+        parser.parseKeyword(&word))
+      return failure();
+    const auto *found = llvm::find(names, name);
+    std::optional<Layout> layout = symbolizeLayout(word);
+    if (found == std::end(names) || !layout)
+      return parser.emitError(loc)
+             << "expects 'query', 'key', 'value' or 'output' with a layout "
+                "'bhsd' or 'bshd', got '"
+             << name << " = " << word << "'";
+    parsed[found - std::begin(names)] = *layout;
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(parseOne) || parser.parseGreater())
+    return failure();
+  layouts =
+      LayoutsAttr::get(context, parsed[0], parsed[1], parsed[2], parsed[3]);
+  return success();
+}
+
+/// Print what parseLayouts reads.
+static void printLayouts(AsmPrinter &printer, LayoutsAttr layouts) {
+  Layout query = layouts.getQuery();
+  if (query == layouts.getKey() && query == layouts.getValue() &&
+      query == layouts.getOutput()) {
+    printer << stringifyLayout(query);
+    return;
+  }
+  printer << "<query = " << stringifyLayout(query)
+          << ", key = " << stringifyLayout(layouts.getKey())
+          << ", value = " << stringifyLayout(layouts.getValue())
+          << ", output = " << stringifyLayout(layouts.getOutput()) << ">";
+}
+
+Attribute LayoutsAttr::parse(AsmParser &parser, Type) {
+  LayoutsAttr layouts;
+  if (parser.parseLess() || parseLayouts(parser, layouts) ||
+      parser.parseGreater())
+    return {};
+  return layouts;
+}
+
+void LayoutsAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printLayouts(printer, *this);
+  printer << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// Custom parts of the assembly
+//===----------------------------------------------------------------------===//
+
+static void printLayouts(OpAsmPrinter &printer, Operation *,
+                         LayoutsAttr layouts) {
+  printLayouts(static_cast<AsmPrinter &>(printer), layouts);
+}
+
+/// The operands of merge_outputs have the types of its results.
+static ParseResult
+parseSameTypes(OpAsmParser &,
+               ArrayRef<OpAsmParser::UnresolvedOperand> outputs,
+               SmallVectorImpl<Type> &outputTypes,
+               ArrayRef<OpAsmParser::UnresolvedOperand> lses,
+               SmallVectorImpl<Type> &lseTypes, Type output, Type lse) {
+  outputTypes.assign(outputs.size(), output);
+  lseTypes.assign(lses.size(), lse);
+  return success();
+}
+static void printSameTypes(OpAsmPrinter &, Operation *, OperandRange, TypeRange,
+                           OperandRange, TypeRange, Type, Type) {}
+
+/// The state that goes into a step has the types of the one that comes out.
+static ParseResult parseStateTypes(OpAsmParser &, Type &reference, Type &sum,
+                                   Type &acc, Type newReference, Type newSum,
+                                   Type newAcc) {
+  reference = newReference;
+  sum = newSum;
+  acc = newAcc;
+  return success();
+}
+static void printStateTypes(OpAsmPrinter &, Operation *, Type, Type, Type, Type,
+                            Type, Type) {}
+
+#define GET_OP_CLASSES
+#include "attn/IR/AttnOps.cpp.inc"

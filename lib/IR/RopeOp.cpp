@@ -1,0 +1,20 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn.rope: what it accepts, and its definition in linalg.
+
+#include "attn/IR/AttnOps.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+LogicalResult RopeOp::verify() { return success(); }
+
+LogicalResult RopeOp::reifyResultShapes(OpBuilder &builder,
+                                        ReifiedRankedShapedTypeDims &shapes) {
+  return failure();
+}
+
+FailureOr<SmallVector<Value>> RopeOp::decomposeOperation(OpBuilder &builder) {
+  return failure();
+}
