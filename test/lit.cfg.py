@@ -1,0 +1,55 @@
+# How lit runs the tests. A test in this folder's sub-folder X is about the library lib/X.
+#
+# Words in RUN lines:
+#   attn-opt, attnc, attn-run ...   our tools of this build
+#   FileCheck                       LLVM's, always with --enable-var-scope
+#   mlir-opt, not, split-file ...   LLVM's
+#   %python                         the Python that runs lit
+#   %root                           the top of the source tree
+#   %lib                            the build's folder of libraries (the plugin)
+# Features: the name of each tool that was built (`REQUIRES: attnc`), and `sanitize`.
+
+import os
+import sys
+
+import lit.formats
+
+config.name = "attn"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs"]
+
+# `attn-lit test/IR` starts from this file, `check-attn` from the build's: each reads the other.
+if not hasattr(config, "attn_source_root"):
+    site = lit_config.params.get("attn_site")
+    if not site:
+        lit_config.fatal("use check-attn or build/*/bin/attn-lit")
+    values = {"config": config, "lit_config": lit_config, "attn_from_source": True}
+    with open(site) as file:
+        exec(compile(file.read(), site, "exec"), values)
+
+config.test_source_root = os.path.join(config.attn_source_root, "test")
+config.test_exec_root = os.path.join(config.attn_binary_root, "test")
+
+bin_folder = os.path.join(config.attn_binary_root, "bin")
+config.environment["PATH"] = os.pathsep.join(
+    [bin_folder, config.llvm_tools, os.environ.get("PATH", "")]
+)
+for name in ["HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"]:
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+# A word of its own, not a part of a path or of another word.
+config.substitutions += [
+    (
+        r"(?<![\w/.-])FileCheck(?![\w/.-])",
+        os.path.join(config.llvm_tools, "FileCheck") + " --enable-var-scope",
+    ),
+    ("%python", sys.executable),
+    ("%root", config.attn_source_root),
+    ("%lib", os.path.join(config.attn_binary_root, "lib")),
+]
+
+config.available_features.update(config.attn_tools)
+if config.attn_sanitize:
+    config.available_features.add("sanitize")
