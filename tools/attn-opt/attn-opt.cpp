@@ -3,7 +3,9 @@
 //
 // attn-opt: mlir-opt with the dialect and the passes of attn-mlir.
 
+#include "attn/Conversion/Passes.h"
 #include "attn/IR/AttnDialect.h"
+#include "attn/Transforms/Passes.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -12,6 +14,8 @@
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
+  mlir::attn::registerAttnTransformsPasses();
+  mlir::attn::registerAttnConversionPasses();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

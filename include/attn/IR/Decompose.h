@@ -1,0 +1,21 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Replaces ops by their definitions (the method decomposeOperation of AggregatedOpInterface).
+
+#ifndef ATTN_IR_DECOMPOSE_H
+#define ATTN_IR_DECOMPOSE_H
+
+#include "mlir/IR/Operation.h"
+
+namespace mlir::attn {
+
+/// Replace every op inside `root` that `filter` accepts by its definition, and
+/// then those that came out of it, until none is left. Fails, naming the op, at
+/// the first that has no definition.
+LogicalResult decomposeOps(Operation *root,
+                           function_ref<bool(Operation *)> filter);
+
+} // namespace mlir::attn
+
+#endif // ATTN_IR_DECOMPOSE_H

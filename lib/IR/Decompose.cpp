@@ -1,0 +1,45 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Replaces ops by their definitions: what `--convert-attn-to-linalg` and `--attn-decompose-layers` share.
+
+#include "attn/IR/Decompose.h"
+
+#include "attn/IR/AttnOps.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Replace `op` by its definition. Fails, saying so, where it has none.
+static LogicalResult decompose(IRRewriter &rewriter, Operation *op) {
+  auto aggregated = dyn_cast<linalg::AggregatedOpInterface>(op);
+  if (!aggregated)
+    return op->emitOpError() << "has no definition in linalg";
+  rewriter.setInsertionPoint(op);
+  FailureOr<SmallVector<Value>> results =
+      aggregated.decomposeOperation(rewriter);
+  if (failed(results))
+    return op->emitOpError() << "has no definition in linalg here";
+  rewriter.replaceOp(op, *results);
+  return success();
+}
+
+LogicalResult
+mlir::attn::decomposeOps(Operation *root,
+                         function_ref<bool(Operation *)> filter) {
+  IRRewriter rewriter(root->getContext());
+  SmallVector<Operation *> ops;
+  do {
+    ops.clear();
+    root->walk([&](Operation *op) {
+      if (op != root && filter(op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops)
+      if (failed(decompose(rewriter, op)))
+        return failure();
+  } while (!ops.empty());
+  return success();
+}
