@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# All tests, from a fresh Debian 12 machine on: `tools/dev/check.sh`. Sets up, builds, tests, and ends with
+# `N passed, M failed`. What each suite printed is in build/check/.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+source tools/dev/suites.sh
+python=build/venv/bin/python
+
+# Nothing after these can run without them. The seconds are for two cores, the packages to be fetched included.
+suite setup        300 step tools/dev/setup.sh &&
+suite configure     60 step cmake --preset release &&
+suite build        900 step cmake --build --preset release || close_suites
+
+# suite name      seconds count command
+[[ ! -e tools/dev/format.sh ]] || suite format           60 step  tools/dev/format.sh --check
+[[ ! -e tools/dev/check-constraints.py ]] || suite constraints      10 step  tools/dev/check-constraints.py
+suite lit             500 lit   cmake --build --preset release --target check-attn
+suite lengths          10 step  tools/dev/lengths.py
+
+close_suites
