@@ -1,0 +1,163 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Translates to LLVM IR, links what entries call into it, optimizes, and generates code:
+//
+//   llvm.func @attend(...)          ->   define i32 @attend(...)
+//   llvm.func @attn_rt_open(...)         define internal i32 @attn_rt_open(...) { the code of lib/Runtime }
+
+#include "attn/Target/CPU/Emit.h"
+
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/OpenMP/OpenMPToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// lib/Runtime/Entry.c as LLVM bitcode.
+static constexpr unsigned char kRuntimeBitcode[] = {
+#include "attn/Target/CPU/Runtime.inc"
+};
+
+void attn::registerCpuTranslations(DialectRegistry &registry) {
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerOpenMPDialectTranslation(registry);
+}
+
+/// Take away what ties the functions of `module` to the machine that the
+/// compiler was built on.
+static void retarget(llvm::Module &module, const llvm::Module &like) {
+  module.setTargetTriple(like.getTargetTriple());
+  module.setDataLayout(like.getDataLayout());
+  for (llvm::Function &function : module)
+    for (StringRef name : {"target-cpu", "target-features", "tune-cpu",
+                           "frame-pointer", "min-legal-vector-width"})
+      function.removeFnAttr(name);
+}
+
+/// Link the functions of the run-time library that `module` calls into it.
+static llvm::Error linkRuntime(llvm::Module &module) {
+  llvm::MemoryBufferRef buffer(
+      StringRef(reinterpret_cast<const char *>(kRuntimeBitcode),
+                sizeof(kRuntimeBitcode)),
+      "attn runtime");
+  auto runtime = llvm::parseBitcodeFile(buffer, module.getContext());
+  if (!runtime)
+    return runtime.takeError();
+  retarget(**runtime, module);
+  auto internalize = [](llvm::Module &linked, const llvm::StringSet<> &names) {
+    llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
+      return !value.hasName() || !names.contains(value.getName());
+    });
+  };
+  if (llvm::Linker::linkModules(module, std::move(*runtime),
+                                llvm::Linker::LinkOnlyNeeded, internalize))
+    return llvm::createStringError("cannot link the run-time library");
+  return llvm::Error::success();
+}
+
+/// Tell every function which CPU it may use.
+static void setFunctionTargets(llvm::Module &module, const TargetInfo &target) {
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    if (!target.cpu.empty())
+      function.addFnAttr("target-cpu", target.cpu);
+    if (!target.features.empty())
+      function.addFnAttr("target-features", target.features);
+    function.addFnAttr("prefer-vector-width",
+                       std::to_string(target.vectorBits));
+  }
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+                     unsigned optLevel) {
+  llvm::OptimizationLevel level = optLevel == 0   ? llvm::OptimizationLevel::O0
+                                  : optLevel == 1 ? llvm::OptimizationLevel::O1
+                                  : optLevel == 2 ? llvm::OptimizationLevel::O2
+                                                  : llvm::OptimizationLevel::O3;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes =
+      optLevel == 0 ? builder.buildO0DefaultPipeline(level)
+                    : builder.buildPerModuleDefaultPipeline(level);
+  passes.run(module, modules);
+}
+
+/// Append the assembly or the object of `module` to `bytes`.
+static llvm::Error generate(llvm::Module &module, llvm::TargetMachine &machine,
+                            CpuOutput output, SmallVectorImpl<char> &bytes) {
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  llvm::CodeGenFileType type = output == CpuOutput::Assembly
+                                   ? llvm::CodeGenFileType::AssemblyFile
+                                   : llvm::CodeGenFileType::ObjectFile;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
+    return llvm::createStringError("the target generates no such file");
+  passes.run(module);
+  return llvm::Error::success();
+}
+
+static llvm::Error emit(llvm::Module &module, const TargetInfo &target,
+                        CpuOutput output, unsigned optLevel,
+                        SmallVectorImpl<char> &bytes) {
+  auto machine = target.createTargetMachine(optLevel);
+  if (!machine)
+    return machine.takeError();
+  module.setTargetTriple((*machine)->getTargetTriple());
+  module.setDataLayout((*machine)->createDataLayout());
+  module.setPICLevel(llvm::PICLevel::BigPIC);
+  if (llvm::Error error = linkRuntime(module))
+    return error;
+  setFunctionTargets(module, target);
+  optimize(module, **machine, optLevel);
+  llvm::raw_svector_ostream stream(bytes);
+  switch (output) {
+  case CpuOutput::LlvmIr:
+    module.print(stream, nullptr);
+    return llvm::Error::success();
+  case CpuOutput::Bitcode:
+    llvm::WriteBitcodeToFile(module, stream);
+    return llvm::Error::success();
+  case CpuOutput::Assembly:
+  case CpuOutput::Object:
+    return generate(module, **machine, output, bytes);
+  }
+  llvm_unreachable("every output is handled");
+}
+
+FailureOr<SmallVector<char, 0>> attn::emitCpu(ModuleOp module,
+                                              const TargetInfo &target,
+                                              CpuOutput output,
+                                              unsigned optLevel) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(
+      module, context, module.getName().value_or("attn"));
+  if (!llvmModule)
+    return module.emitError("cannot be translated to LLVM IR");
+  SmallVector<char, 0> bytes;
+  if (llvm::Error error =
+          emit(*llvmModule, target, output, optLevel, bytes))
+    return module.emitError(llvm::toString(std::move(error)));
+  return bytes;
+}

@@ -1,0 +1,204 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs `cc -shared` or `ld.lld -shared` over temporary object files. libomp is linked by the name of its file,
+// and only where an object calls it; no folder is written into the result, because LLVM's own has a
+// libgomp.so.1 that is libomp and would take the place of the one that PyTorch brings.
+
+#include "attn/Target/CPU/Link.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+using llvm::Error;
+using llvm::Expected;
+using llvm::SmallString;
+using llvm::StringRef;
+
+Error attn::writeOutput(llvm::ArrayRef<char> bytes, StringRef path) {
+  StringRef text(bytes.data(), bytes.size());
+  if (path == "-") {
+    llvm::outs() << text;
+    llvm::outs().flush();
+    return Error::success();
+  }
+  auto write = [&](llvm::raw_ostream &stream) {
+    stream << text;
+    return Error::success();
+  };
+  // A device or a pipe cannot be replaced by a finished file.
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) &&
+      status.type() != llvm::sys::fs::file_type::regular_file) {
+    std::error_code code;
+    llvm::raw_fd_ostream stream(path, code);
+    if (!code) {
+      stream << text;
+      stream.flush();
+      code = stream.error();
+      stream.clear_error();
+    }
+    if (!code)
+      return Error::success();
+    return llvm::createStringError("cannot write '" + path +
+                                   "': " + code.message());
+  }
+  if (Error error = llvm::writeToOutput(path, write))
+    return llvm::createStringError("cannot write '" + path +
+                                   "': " + llvm::toString(std::move(error)));
+  return Error::success();
+}
+
+/// Return true if the object refers to a symbol of the OpenMP run time.
+static bool usesOpenMp(llvm::ArrayRef<char> object) {
+  llvm::MemoryBufferRef buffer(StringRef(object.data(), object.size()), "");
+  auto file = llvm::object::ObjectFile::createObjectFile(buffer);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return false;
+  }
+  return llvm::any_of((*file)->symbols(), [](llvm::object::SymbolRef symbol) {
+    Expected<StringRef> name = symbol.getName();
+    if (name)
+      return name->starts_with("__kmpc_") || name->starts_with("omp_");
+    llvm::consumeError(name.takeError());
+    return false;
+  });
+}
+
+/// Return the path of the linker and whether it is driven as a C compiler is.
+static Expected<std::pair<std::string, bool>>
+findLinker(const TargetInfo &target, const LinkOptions &options) {
+  auto isCompiler = [](StringRef path) {
+    StringRef name = llvm::sys::path::filename(path);
+    return !name.starts_with("ld") && !name.contains("ld.lld");
+  };
+  if (!options.linker.empty()) {
+    auto path = llvm::sys::findProgramByName(options.linker);
+    if (!path)
+      return llvm::createStringError("expects a linker, but '" +
+                                     options.linker + "' is not in PATH");
+    return std::make_pair(*path, isCompiler(options.linker));
+  }
+  llvm::Triple triple(target.triple), self(llvm::sys::getProcessTriple());
+  llvm::SmallVector<std::string> names;
+  if (triple.getArch() == self.getArch() && triple.getOS() == self.getOS())
+    names.push_back("cc");
+  else
+    names.push_back((triple.getArchName() + "-" + triple.getOSName() + "-" +
+                     triple.getEnvironmentName() + "-gcc")
+                        .str());
+  names.push_back("ld.lld");
+  for (const std::string &name : names)
+    if (auto path = llvm::sys::findProgramByName(name))
+      return std::make_pair(*path, isCompiler(name));
+  return llvm::createStringError(
+      "expects a linker in PATH, but neither '" + names[0] + "' nor '" +
+      names[1] + "' is there; --linker= names another, and -o x.o needs none");
+}
+
+/// Return where this machine keeps the OpenMP run time: a file to link with.
+/// It is named by its soname, which all of its packages share.
+static std::string findOpenMp(const TargetInfo &target) {
+  llvm::Triple triple(target.triple);
+  llvm::SmallVector<std::string> folders = {
+      ("/usr/lib/" + triple.getArchName() + "-linux-gnu").str()};
+  for (int version = 30; version >= 14; --version)
+    folders.push_back("/usr/lib/llvm-" + std::to_string(version) + "/lib");
+  llvm::append_range(folders,
+                     llvm::ArrayRef<std::string>{"/usr/lib64", "/usr/lib"});
+  for (const std::string &folder : folders)
+    for (StringRef name : {"libomp.so.5", "libomp.so"})
+      if (llvm::sys::fs::exists(folder + "/" + name.str()))
+        return folder + "/" + name.str();
+  return "";
+}
+
+/// Run the linker and return its complaint as an error.
+static Error run(StringRef program, llvm::ArrayRef<std::string> arguments) {
+  llvm::SmallVector<StringRef> argv(arguments.begin(), arguments.end());
+  SmallString<128> log;
+  if (std::error_code code =
+          llvm::sys::fs::createTemporaryFile("attnc-link", "txt", log))
+    return llvm::createStringError("cannot make a temporary file: " +
+                                   code.message());
+  llvm::scope_exit removeLog([&] { llvm::sys::fs::remove(log); });
+  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log),
+                                          StringRef(log)};
+  std::string reason;
+  int status = llvm::sys::ExecuteAndWait(program, argv, std::nullopt, redirects,
+                                         /*SecondsToWait=*/0, /*MemoryLimit=*/0,
+                                         &reason);
+  if (status == 0)
+    return Error::success();
+  if (auto text = llvm::MemoryBuffer::getFile(log))
+    reason += (*text)->getBuffer().str();
+  return llvm::createStringError("'" + program + "' failed: " +
+                                 StringRef(reason).rtrim());
+}
+
+Error attn::link(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
+                 const TargetInfo &target, const LinkOptions &options,
+                 StringRef output) {
+  auto linker = findLinker(target, options);
+  if (!linker)
+    return linker.takeError();
+  auto [program, isCompiler] = *linker;
+  if (!options.shared && !isCompiler)
+    return llvm::createStringError(
+        "expects a C compiler to link an executable, got '" + program + "'");
+  llvm::SmallVector<SmallString<128>> files;
+  llvm::scope_exit removeFiles([&] {
+    for (StringRef file : files)
+      llvm::sys::fs::remove(file);
+  });
+  std::vector<std::string> arguments = {program};
+  if (options.shared)
+    arguments.push_back("-shared");
+  for (llvm::ArrayRef<char> object : objects) {
+    SmallString<128> file;
+    if (std::error_code code =
+            llvm::sys::fs::createTemporaryFile("attnc", "o", file))
+      return llvm::createStringError("cannot make a temporary file: " +
+                                     code.message());
+    files.push_back(file);
+    if (Error error = writeOutput(object, file))
+      return error;
+    arguments.push_back(file.str().str());
+  }
+  // The linker writes beside the output, then one rename makes it visible.
+  SmallString<128> partial;
+  if (std::error_code code = llvm::sys::fs::createUniqueFile(
+          output + ".partial-%%%%%%", partial))
+    return llvm::createStringError("cannot write '" + output +
+                                   "': " + code.message());
+  llvm::scope_exit removePartial([&] { llvm::sys::fs::remove(partial); });
+  llvm::append_range(arguments, std::vector<std::string>{
+                                    "-o", partial.str().str(), "-z", "defs"});
+  if (llvm::any_of(objects, usesOpenMp)) {
+    std::string library = findOpenMp(target);
+    if (library.empty())
+      return llvm::createStringError(
+          "expects libomp.so.5 (Debian: libomp5-22) to link parallel loops, "
+          "but it is not installed for '" + target.triple + "'");
+    arguments.push_back(library);
+  }
+  if (isCompiler)
+    arguments.push_back("-lm");
+  else
+    llvm::erase(arguments, "defs"), llvm::erase(arguments, "-z");
+  if (Error error = run(program, arguments))
+    return error;
+  if (std::error_code code = llvm::sys::fs::rename(partial, output))
+    return llvm::createStringError("cannot write '" + output +
+                                   "': " + code.message());
+  return Error::success();
+}
