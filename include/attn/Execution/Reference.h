@@ -1,0 +1,68 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attention by its definition, in straight loops over host tensors. Nothing
+// here comes from the dialect, a lowering or the interpreter: this is what they
+// are all compared with.
+
+#ifndef ATTN_EXECUTION_REFERENCE_H
+#define ATTN_EXECUTION_REFERENCE_H
+
+#include "attn/Execution/Tensor.h"
+
+namespace mlir::attn {
+
+/// Where the diagonal lies: nowhere, from the first row and key, or to the
+/// last row and key.
+enum class Diagonal { None, TopLeft, BottomRight };
+
+/// Order of the dimensions of a rank-4 tensor: heads before the sequence, or
+/// the sequence before the heads.
+enum class AxisOrder { HeadsFirst, SequenceFirst };
+
+/// One attention: operands (null = absent) and settings (none = absent).
+struct AttentionProblem {
+  const HostTensor *query = nullptr, *key = nullptr, *value = nullptr;
+  const HostTensor *bias = nullptr, *mask = nullptr, *kvLengths = nullptr,
+                   *queryOffset = nullptr, *sinks = nullptr;
+
+  std::optional<double> scale, softcap;
+  std::optional<int64_t> windowLeft, windowRight;
+  Diagonal causal = Diagonal::None;
+  AxisOrder queryOrder = AxisOrder::HeadsFirst,
+            keyOrder = AxisOrder::HeadsFirst,
+            valueOrder = AxisOrder::HeadsFirst,
+            outputOrder = AxisOrder::HeadsFirst;
+};
+
+/// What one attention gives.
+struct AttentionResult {
+  HostTensor output;
+  HostTensor lse;
+
+  /// An i1 tensor in the shape of `output`: true where a NaN or an infinity in
+  /// a value that some row of the batch and head attends to may show, although
+  /// the row excludes it.
+  HostTensor mayShow;
+
+  /// Largest finite |s| and |value| that some row does not exclude: `S` and
+  /// `V` of the error bound.
+  double largestScore = 0, largestValue = 0;
+
+  /// How many pairs of a row and a key are not excluded, over all heads.
+  int64_t attended = 0;
+};
+
+/// Compute `problem` in f64. Fails where shapes do not fit together.
+llvm::Expected<AttentionResult>
+computeReference(const AttentionProblem &problem);
+
+/// Compute `problem` as a plain program would: in f32 (f64 for an f64 query),
+/// weights normalised before the product and not rounded, one rounding to
+/// `outputKind` at the end.
+llvm::Expected<AttentionResult> computePlain(const AttentionProblem &problem,
+                                             ElementKind outputKind);
+
+} // namespace mlir::attn
+
+#endif // ATTN_EXECUTION_REFERENCE_H

@@ -1,0 +1,28 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The four floating-point formats of tensors and how a double becomes one of
+// them: to nearest, ties to even, in one step (a double that goes to f16 by way
+// of f32 would be rounded twice).
+
+#ifndef ATTN_INTERPRETER_FLOATFORMATS_H
+#define ATTN_INTERPRETER_FLOATFORMATS_H
+
+#include <cstdint>
+
+namespace mlir::attn {
+
+enum class FloatFormat { F16, BF16, F32, F64 };
+
+/// Return the bits of `value` in `format`, in the low bytes.
+uint64_t encodeFloat(double value, FloatFormat format);
+
+/// Return the number that `bits` stand for in `format`.
+double decodeFloat(uint64_t bits, FloatFormat format);
+
+/// Return `value` as `format` can hold it.
+double roundFloat(double value, FloatFormat format);
+
+} // namespace mlir::attn
+
+#endif // ATTN_INTERPRETER_FLOATFORMATS_H

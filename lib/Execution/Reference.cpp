@@ -1,0 +1,379 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attention by definition. For each batch, head and row:
+//
+//   s[j] = softcap(scale * (q . k[j])) + bias[j]     for each key j
+//   P    = softmax of s over the keys that are not excluded, a sink in the
+//   denominator o    = sum of P[j] * v[j]
+
+#include "attn/Execution/Reference.h"
+
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+using namespace mlir::attn;
+using llvm::createStringError;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+using llvm::Twine;
+
+static HostTensor headsFirst(const HostTensor &tensor, AxisOrder order) {
+  return order == AxisOrder::HeadsFirst ? tensor
+                                        : tensor.transpose({0, 2, 1, 3});
+}
+
+/// Add two numbers; the nearest end of the range where the sum leaves it.
+static int64_t addSaturating(int64_t a, int64_t b) {
+  int64_t sum;
+  if (!llvm::AddOverflow(a, b, sum))
+    return sum;
+  return a > 0 ? INT64_MAX : INT64_MIN;
+}
+
+namespace {
+/// The extents of a problem, and its three main tensors as [B, H, S, D].
+struct Geometry {
+  HostTensor query, key, value;
+  int64_t batch, heads, kvHeads, rows, keys, headSize, valueSize;
+};
+
+/// A bias or a mask, read as if it had the shape [B, H, M, N].
+class Broadcast {
+public:
+  explicit Broadcast(const HostTensor *tensor) : tensor(tensor) {
+    if (!tensor)
+      return;
+    for (int64_t i = 0; i < tensor->getRank(); ++i)
+      if (tensor->getDim(i) != 1)
+        strides[4 - tensor->getRank() + i] = tensor->getStrides()[i];
+  }
+
+  explicit operator bool() const { return tensor; }
+
+  double at(int64_t b, int64_t h, int64_t i, int64_t j) const {
+    return tensor->load(b * strides[0] + h * strides[1] + i * strides[2] +
+                        j * strides[3]);
+  }
+
+private:
+  const HostTensor *tensor;
+  int64_t strides[4] = {0, 0, 0, 0};
+};
+} // namespace
+
+/// Fails unless `got`, dimension `dim` of the operand `name`, is `wanted`.
+static Error checkExtent(StringRef name, int64_t dim, int64_t wanted,
+                         int64_t got) {
+  if (wanted == got)
+    return Error::success();
+  return createStringError("expects dimension " + Twine(dim) + " of '" + name +
+                           "' to be " + Twine(wanted) + ", got " + Twine(got));
+}
+
+/// Fails unless `tensor` broadcasts to [B, H, M, N].
+static Error checkBroadcast(StringRef name, const HostTensor *tensor,
+                            const Geometry &g) {
+  if (!tensor)
+    return Error::success();
+  if (tensor->getRank() > 4)
+    return createStringError("expects '" + name + "' of rank 4 or less, got " +
+                             Twine(tensor->getRank()));
+  int64_t full[4] = {g.batch, g.heads, g.rows, g.keys};
+  for (int64_t i = 0; i < tensor->getRank(); ++i)
+    if (tensor->getDim(i) != 1)
+      if (Error error = checkExtent(name, i, full[4 - tensor->getRank() + i],
+                                    tensor->getDim(i)))
+        return error;
+  return Error::success();
+}
+
+/// Fails unless `tensor` is a scalar, where one is allowed, or a vector of
+/// `size` elements.
+static Error checkVector(StringRef name, const HostTensor *tensor, int64_t size,
+                         bool orScalar) {
+  if (!tensor || (orScalar && tensor->getRank() == 0))
+    return Error::success();
+  if (tensor->getRank() != 1)
+    return createStringError("expects '" + name + "' of rank 1, got " +
+                             Twine(tensor->getRank()));
+  return checkExtent(name, 0, size, tensor->getDim(0));
+}
+
+static Expected<Geometry> readGeometry(const AttentionProblem &p) {
+  for (const HostTensor *tensor : {p.query, p.key, p.value})
+    if (!tensor || tensor->getRank() != 4)
+      return createStringError("expects query, key and value of rank 4");
+  Geometry g;
+  g.query = headsFirst(*p.query, p.queryOrder);
+  g.key = headsFirst(*p.key, p.keyOrder);
+  g.value = headsFirst(*p.value, p.valueOrder);
+  g.batch = g.query.getDim(0);
+  g.heads = g.query.getDim(1);
+  g.rows = g.query.getDim(2);
+  g.headSize = g.query.getDim(3);
+  g.kvHeads = g.key.getDim(1);
+  g.keys = g.key.getDim(2);
+  g.valueSize = g.value.getDim(3);
+  return g;
+}
+
+/// What dimension `dim` of the operand `name`, heads first, must be and is.
+struct MainExtent {
+  StringRef name;
+  int64_t dim, wanted, got;
+};
+
+static Error checkProblem(const AttentionProblem &p, const Geometry &g) {
+  const MainExtent extents[] = {{"key", 0, g.batch, g.key.getDim(0)},
+                                {"value", 0, g.batch, g.value.getDim(0)},
+                                {"value", 1, g.kvHeads, g.value.getDim(1)},
+                                {"value", 2, g.keys, g.value.getDim(2)},
+                                {"key", 3, g.headSize, g.key.getDim(3)}};
+  for (const MainExtent &extent : extents)
+    if (Error error =
+            checkExtent(extent.name, extent.dim, extent.wanted, extent.got))
+      return error;
+  if (g.kvHeads == 0 ? g.heads != 0 : g.heads % g.kvHeads != 0)
+    return createStringError(Twine(g.heads) + " query heads do not share " +
+                             Twine(g.kvHeads) + " key heads evenly");
+  if (p.queryOffset && p.causal == Diagonal::BottomRight)
+    return createStringError("'query_offset' does not go with bottom_right");
+  if (Error error = checkBroadcast("bias", p.bias, g))
+    return error;
+  if (Error error = checkBroadcast("mask", p.mask, g))
+    return error;
+  if (Error error = checkVector("kv_lengths", p.kvLengths, g.batch, false))
+    return error;
+  if (Error error = checkVector("query_offset", p.queryOffset, g.batch, true))
+    return error;
+  return checkVector("sinks", p.sinks, g.heads, false);
+}
+
+namespace {
+/// Computes one problem in arithmetic of type T.
+template <typename T>
+class Attention {
+public:
+  Attention(const AttentionProblem &problem, const Geometry &geometry,
+            AttentionResult &result)
+      : p(problem), g(geometry), result(result), bias(p.bias), mask(p.mask),
+        scale(static_cast<T>(p.scale.value_or(defaultScale()))), scores(g.keys),
+        excluded(g.keys), shown(g.valueSize) {
+    output = headsFirst(result.output, p.outputOrder);
+    mayShow = headsFirst(result.mayShow, p.outputOrder);
+  }
+
+  void run() {
+    for (int64_t b = 0; b < g.batch; ++b)
+      for (int64_t h = 0; h < g.heads; ++h)
+        runHead(b, h);
+  }
+
+private:
+  double defaultScale() const {
+    return g.headSize == 0 ? 1.0 : 1.0 / std::sqrt(double(g.headSize));
+  }
+
+  void runHead(int64_t b, int64_t h) {
+    int64_t head = h / (g.heads / g.kvHeads);
+    keyLimit = g.keys;
+    if (p.kvLengths)
+      keyLimit = std::min(
+          std::max<int64_t>(
+              p.kvLengths->loadInteger(b * p.kvLengths->getStrides()[0]), 0),
+          g.keys);
+    copyRows(g.key, b, head, keyRows);
+    copyRows(g.value, b, head, valueRows);
+    shown.assign(g.valueSize, false);
+    for (int64_t i = 0; i < g.rows; ++i)
+      runRow(b, h, i);
+    for (int64_t i = 0; i < g.rows; ++i)
+      for (int64_t e = 0; e < g.valueSize; ++e)
+        mayShow.storeInteger(mayShow.getOffset({b, h, i, e}), shown[e]);
+  }
+
+  /// Convert one head of `tensor` to T, row after row.
+  static void copyRows(const HostTensor &tensor, int64_t b, int64_t head,
+                       std::vector<T> &rows) {
+    rows.clear();
+    for (int64_t j = 0; j < tensor.getDim(2); ++j)
+      for (int64_t d = 0; d < tensor.getDim(3); ++d)
+        rows.push_back(
+            static_cast<T>(tensor.load(tensor.getOffset({b, head, j, d}))));
+  }
+
+  int64_t positionOf(int64_t b, int64_t i) const {
+    int64_t offset = 0;
+    if (p.queryOffset)
+      offset = p.queryOffset->loadInteger(
+          p.queryOffset->getRank() == 0 ? 0
+                                        : b * p.queryOffset->getStrides()[0]);
+    else if (p.causal == Diagonal::BottomRight)
+      offset = keyLimit - g.rows;
+    return addSaturating(i, offset);
+  }
+
+  bool isExcludedByPlace(int64_t b, int64_t h, int64_t i, int64_t j) const {
+    int64_t position = positionOf(b, i);
+    if (j >= keyLimit || (mask && mask.at(b, h, i, j) == 0))
+      return true;
+    if (p.causal != Diagonal::None && j > position)
+      return true;
+    if (p.windowLeft && j < addSaturating(position, -*p.windowLeft))
+      return true;
+    return p.windowRight && j > addSaturating(position, *p.windowRight);
+  }
+
+  T scoreOf(int64_t b, int64_t h, int64_t i, int64_t j) const {
+    T dot = 0;
+    for (int64_t d = 0; d < g.headSize; ++d)
+      dot += queryRow[d] * keyRows[j * g.headSize + d];
+    T s = scale * dot;
+    if (p.softcap) {
+      T cap = static_cast<T>(*p.softcap);
+      s = cap * std::tanh(s / cap);
+    }
+    if (bias)
+      s += static_cast<T>(bias.at(b, h, i, j));
+    return s;
+  }
+
+  void runRow(int64_t b, int64_t h, int64_t i) {
+    constexpr T kNone = -std::numeric_limits<T>::infinity();
+    queryRow.clear();
+    for (int64_t d = 0; d < g.headSize; ++d)
+      queryRow.push_back(
+          static_cast<T>(g.query.load(g.query.getOffset({b, h, i, d}))));
+    T reference = kNone;
+    bool empty = true;
+    for (int64_t j = 0; j < g.keys; ++j) {
+      excluded[j] = isExcludedByPlace(b, h, i, j);
+      if (excluded[j])
+        continue;
+      scores[j] = scoreOf(b, h, i, j);
+      excluded[j] = scores[j] == kNone;
+      if (excluded[j])
+        continue;
+      empty = false;
+      reference = std::max(reference, scores[j]);
+      note(std::fabs(double(scores[j])), result.largestScore);
+      ++result.attended;
+    }
+    finishRow(b, h, i, empty, reference);
+  }
+
+  static void note(double magnitude, double &largest) {
+    if (std::isfinite(magnitude))
+      largest = std::max(largest, magnitude);
+  }
+
+  /// Divide by the sum of the weights, then add up the values.
+  void finishRow(int64_t b, int64_t h, int64_t i, bool empty, T reference) {
+    T sink = -std::numeric_limits<T>::infinity();
+    if (p.sinks)
+      sink = static_cast<T>(p.sinks->load(h * p.sinks->getStrides()[0]));
+    int64_t lseOffset = result.lse.getOffset({b, h, i});
+    std::vector<T> sums(g.valueSize, T(0));
+    if (empty) {
+      result.lse.store(lseOffset, double(sink));
+      return storeRow(b, h, i, sums);
+    }
+    reference = std::max(reference, sink);
+    T sum = p.sinks ? std::exp(sink - reference) : T(0);
+    for (int64_t j = 0; j < g.keys; ++j) {
+      if (excluded[j])
+        continue;
+      scores[j] = std::exp(scores[j] - reference);
+      sum += scores[j];
+    }
+    for (int64_t j = 0; j < g.keys; ++j) {
+      if (excluded[j])
+        continue;
+      T weight = scores[j] / sum;
+      for (int64_t e = 0; e < g.valueSize; ++e) {
+        T value = valueRows[j * g.valueSize + e];
+        sums[e] += weight * value;
+        note(std::fabs(double(value)), result.largestValue);
+        shown[e] = shown[e] || !std::isfinite(value);
+      }
+    }
+    result.lse.store(lseOffset, double(reference + std::log(sum)));
+    storeRow(b, h, i, sums);
+  }
+
+  void storeRow(int64_t b, int64_t h, int64_t i, const std::vector<T> &row) {
+    for (int64_t e = 0; e < g.valueSize; ++e)
+      output.store(output.getOffset({b, h, i, e}), double(row[e]));
+  }
+
+  const AttentionProblem &p;
+  const Geometry &g;
+  AttentionResult &result;
+  Broadcast bias, mask;
+  T scale;
+  HostTensor output, mayShow;
+  int64_t keyLimit = 0;
+  std::vector<T> keyRows, valueRows, queryRow, scores;
+  std::vector<char> excluded, shown;
+};
+} // namespace
+
+/// Allocate the results of `problem`.
+static Expected<AttentionResult> createResult(const AttentionProblem &problem,
+                                              const Geometry &g,
+                                              ElementKind outputKind,
+                                              ElementKind lseKind) {
+  llvm::SmallVector<int64_t, 4> shape = {g.batch, g.heads, g.rows, g.valueSize};
+  if (problem.outputOrder == AxisOrder::SequenceFirst)
+    std::swap(shape[1], shape[2]);
+  AttentionResult result;
+  struct Slot {
+    HostTensor *tensor;
+    ElementKind kind;
+    llvm::SmallVector<int64_t, 4> shape;
+  };
+  const Slot slots[] = {{&result.output, outputKind, shape},
+                        {&result.lse, lseKind, {g.batch, g.heads, g.rows}},
+                        {&result.mayShow, ElementKind::I1, shape}};
+  for (const Slot &slot : slots) {
+    Expected<HostTensor> tensor = HostTensor::create(slot.kind, slot.shape);
+    if (!tensor)
+      return tensor.takeError();
+    *slot.tensor = *tensor;
+  }
+  return result;
+}
+
+template <typename T>
+static Expected<AttentionResult> compute(const AttentionProblem &problem,
+                                         ElementKind outputKind,
+                                         ElementKind lseKind) {
+  Expected<Geometry> geometry = readGeometry(problem);
+  if (!geometry)
+    return geometry.takeError();
+  if (Error error = checkProblem(problem, *geometry))
+    return std::move(error);
+  Expected<AttentionResult> result =
+      createResult(problem, *geometry, outputKind, lseKind);
+  if (result)
+    Attention<T>(problem, *geometry, *result).run();
+  return result;
+}
+
+Expected<AttentionResult>
+mlir::attn::computeReference(const AttentionProblem &problem) {
+  return compute<double>(problem, ElementKind::F64, ElementKind::F64);
+}
+
+Expected<AttentionResult>
+mlir::attn::computePlain(const AttentionProblem &problem,
+                         ElementKind outputKind) {
+  if (problem.query && problem.query->getKind() == ElementKind::F64)
+    return compute<double>(problem, outputKind, ElementKind::F64);
+  return compute<float>(problem, outputKind, ElementKind::F32);
+}
