@@ -1,0 +1,270 @@
+# Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Writes one ONNX node, with the types and shapes of its inputs and outputs known, as a function of attn IR:
+#
+#   Attention(Q, K, V, nonpad_kv_seqlen) {is_causal = 1}
+#
+# becomes
+#
+#   func.func @main(%Q: tensor<...>, ..., %nonpad_kv_seqlen: tensor<2xi64>) -> tensor<...> {
+#     %0 = linalg.generic ... nonpad_kv_seqlen - M ...
+#     %1 = attn.sdpa %Q, %K, %V kv_lengths(%nonpad_kv_seqlen ...) query_offset(%0 ...) causal = top_left ...
+#
+# A node is a dictionary: `op`, `attrs`, and `in` and `out` as lists of (name, numpy type, shape).
+
+FLOATS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "float": "f32", "double": "f64"}
+INTEGERS = {"int64": "i64", "int32": "i32", "int8": "i8", "uint8": "i8"}
+ELEMENTS = {**FLOATS, **INTEGERS, "bool": "i1"}
+WIDTH = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
+# ONNX's number for a 64-bit float, the only softmax_precision above what attn.sdpa does anyway.
+ONNX_DOUBLE = 11
+
+
+class NotExpressible(Exception):
+    """The node means something that the dialect has no words for yet."""
+
+
+def real(value):
+    """A number as MLIR reads it: always with a point."""
+    return f"{float(value):.17e}"
+
+
+class Value:
+    """An SSA value: its name, shape and element type."""
+
+    def __init__(self, name, shape, element):
+        self.name, self.shape, self.element = name, list(shape), element
+
+    @property
+    def type(self):
+        return "tensor<" + "".join(f"{extent}x" for extent in self.shape) + self.element + ">"
+
+
+class Function:
+    """Collects the lines of one function."""
+
+    def __init__(self, node):
+        self.lines, self.count = [], 0
+        self.arguments = {name: Value("%" + name, shape, ELEMENTS[kind]) for name, kind, shape in node["in"]}
+
+    def emit(self, text, shape, element):
+        value = Value(f"%{self.count}", shape, element)
+        self.count += 1
+        self.lines.append(f"  {value.name} = {text}")
+        return value
+
+    def empty(self, shape, element):
+        return self.emit(f"tensor.empty() : {Value('', shape, element).type}", shape, element)
+
+    def elementwise(self, value, element, body):
+        """`body` computes %r of type `element` from %x."""
+        target = self.empty(value.shape, element)
+        rank = len(value.shape)
+        dims = ", ".join(f"d{i}" for i in range(rank))
+        identity = f"affine_map<({dims}) -> ({dims})>"
+        iterators = ", ".join(['"parallel"'] * rank)
+        return self.emit(
+            f"linalg.generic {{indexing_maps = [{identity}, {identity}], iterator_types = [{iterators}]}}\n"
+            f"      ins({value.name} : {value.type}) outs({target.name} : {target.type}) {{\n"
+            f"    ^bb0(%x: {value.element}, %unused: {element}):\n"
+            + "".join(f"      {line}\n" for line in body)
+            + f"      linalg.yield %r : {element}\n"
+            f"  }} -> {target.type}", value.shape, element)
+
+    def cast(self, value, element):
+        """Convert the elements; integers become floats."""
+        source = value.element
+        if source == element:
+            return value
+        if source not in WIDTH:
+            return self.elementwise(value, element, [f"%r = arith.sitofp %x : {source} to {element}"])
+        if WIDTH[source] == WIDTH[element]:
+            return self.cast(self.cast(value, "f32"), element)
+        op = "extf" if WIDTH[source] < WIDTH[element] else "truncf"
+        return self.elementwise(value, element, [f"%r = arith.{op} %x : {source} to {element}"])
+
+    def filled(self, shape, element, number):
+        constant = self.emit(f"arith.constant {number} : {element}", [], element)
+        target = self.empty(shape, element)
+        return self.emit(f"linalg.fill ins({constant.name} : {element}) "
+                         f"outs({target.name} : {target.type}) -> {target.type}", shape, element)
+
+    def insert(self, value, target, offsets):
+        lists = ", ".join(map(str, offsets)), ", ".join(map(str, value.shape)), ", ".join(["1"] * len(offsets))
+        return self.emit(f"tensor.insert_slice {value.name} into {target.name}"
+                         f"[{lists[0]}] [{lists[1]}] [{lists[2]}] : {value.type} into {target.type}",
+                         target.shape, target.element)
+
+    def split_heads(self, value, heads):
+        """[B, S, heads * D] to [B, S, heads, D]."""
+        batch, rows, channels = value.shape
+        if not heads or channels % heads:
+            raise ValueError(f"{value.name[1:]} has {channels} channels, which {heads} heads do not divide")
+        shape = [batch, rows, heads, channels // heads]
+        result = Value("", shape, value.element)
+        return self.emit(f"tensor.expand_shape {value.name} [[0], [1], [2, 3]] output_shape "
+                         f"{shape} : {value.type} into {result.type}", shape, value.element)
+
+    def join_heads(self, value):
+        """[B, S, heads, D] to [B, S, heads * D]."""
+        batch, rows, heads, size = value.shape
+        result = Value("", [batch, rows, heads * size], value.element)
+        return self.emit(f"tensor.collapse_shape {value.name} [[0], [1], [2, 3]] : "
+                         f"{value.type} into {result.type}", result.shape, value.element)
+
+    def swap_heads(self, value):
+        """[B, S, H, D] to [B, H, S, D]."""
+        batch, rows, heads, size = value.shape
+        target = self.empty([batch, heads, rows, size], value.element)
+        return self.emit(f"linalg.transpose ins({value.name} : {value.type}) outs({target.name} : {target.type}) "
+                         "permutation = [0, 2, 1, 3]", target.shape, target.element)
+
+    def append(self, past, value):
+        """past ++ value along the rows of [B, H, S, D]."""
+        shape = list(past.shape)
+        shape[2] += value.shape[2]
+        target = self.insert(past, self.empty(shape, past.element), [0, 0, 0, 0])
+        return self.insert(value, target, [0, 0, past.shape[2], 0])
+
+    def close(self, results):
+        arguments = ", ".join(f"{value.name}: {value.type}" for value in self.arguments.values())
+        types = ", ".join(value.type for value in results)
+        names = ", ".join(value.name for value in results)
+        return "\n".join([f"func.func @main({arguments}) -> ({types}) {{", *self.lines,
+                          f"  return {names} : {types}", "}", ""])
+
+
+def padded_mask(function, keys):
+    """The attention mask over all keys: those that it does not reach are excluded."""
+    mask = function.arguments["attn_mask"]
+    if mask.element != "i1" and mask.element not in WIDTH:
+        mask = function.cast(mask, "f32")
+    if mask.shape[-1] >= keys:
+        return mask
+    excluded = {"i1": "0", "f16": "0xFC00", "bf16": "0xFF80", "f32": "0xFF800000", "f64": "0xFFF0000000000000"}
+    shape = mask.shape[:-1] + [keys]
+    target = function.filled(shape, mask.element, excluded[mask.element])
+    return function.insert(mask, target, [0] * len(shape))
+
+
+def computed_type(query, value, precision):
+    """The type in which query, key and value all go into the op."""
+    if precision == ONNX_DOUBLE:
+        return "f64"
+    if query == value:
+        return query
+    return "f64" if "f64" in (query, value) else "f32"
+
+
+def keys_and_values(function, attrs):
+    """Key and value as [B, G, N, D or E] or [B, N, G, D or E], their layout, and how many of the keys are past."""
+    key, value = function.arguments["K"], function.arguments["V"]
+    layout = "bhsd"
+    if len(key.shape) == 3:
+        key = function.split_heads(key, attrs["kv_num_heads"])
+        value = function.split_heads(value, attrs["kv_num_heads"])
+        layout = "bshd"
+    if "past_key" not in function.arguments:
+        return key, value, layout, 0
+    if layout == "bshd":
+        key, value = function.swap_heads(key), function.swap_heads(value)
+    past_key, past_value = function.arguments["past_key"], function.arguments["past_value"]
+    return function.append(past_key, key), function.append(past_value, value), "bhsd", past_key.shape[2]
+
+
+def sdpa_clauses(function, attrs, keys, past, rows):
+    """The optional operands and attributes, in the order in which the op prints them."""
+    clauses = []
+    left, right = attrs.get("left_window_size", -1), attrs.get("right_window_size", -1)
+    positions = attrs.get("is_causal", 0) or left >= 0 or right >= 0
+    if "attn_mask" in function.arguments:
+        mask = padded_mask(function, keys)
+        if mask.element == "f64" and attrs["computed"] != "f64":
+            mask = function.cast(mask, "f32")
+        clauses.append(f"{'mask' if mask.element == 'i1' else 'bias'}({mask.name} : {mask.type})")
+    if "nonpad_kv_seqlen" in function.arguments:
+        lengths = function.arguments["nonpad_kv_seqlen"]
+        clauses.append(f"kv_lengths({lengths.name} : {lengths.type})")
+        if positions:
+            offset = function.elementwise(lengths, lengths.element, [
+                f"%rows = arith.constant {rows} : {lengths.element}",
+                f"%r = arith.subi %x, %rows : {lengths.element}"])
+            clauses.append(f"query_offset({offset.name} : {offset.type})")
+    elif past and positions:
+        offset = function.emit(f"arith.constant {past} : i64", [], "i64")
+        clauses.append(f"query_offset({offset.name} : i64)")
+    if attrs.get("scale") is not None:
+        clauses.append(f"scale = {real(attrs['scale'])}")
+    if attrs.get("is_causal", 0):
+        clauses.append("causal = top_left")
+    sides = [f"{name} = {size}" for name, size in (("left", left), ("right", right)) if size >= 0]
+    if sides:
+        clauses.append(f"window = <{', '.join(sides)}>")
+    if attrs.get("softcap", 0) > 0:
+        clauses.append(f"softcap = {real(attrs['softcap'])}")
+    return clauses
+
+
+def attention(node):
+    """Attention-23, -24 and -25."""
+    function, attrs = Function(node), dict(node["attrs"])
+    outputs = [name for name, _, _ in node["out"]]
+    if "qk_matmul_output" in outputs:
+        raise NotExpressible("qk_matmul_output: scores and weights are no results of attn.sdpa yet")
+    query = function.arguments["Q"]
+    given, three = query.element, len(query.shape) == 3
+    if three:
+        query = function.split_heads(query, attrs["q_num_heads"])
+    key, value, layout, past = keys_and_values(function, attrs)
+    present = {"present_key": key, "present_value": value}
+    computed = attrs["computed"] = computed_type(given, value.element, attrs.get("softmax_precision"))
+    query, key, value = (function.cast(x, computed) for x in (query, key, value))
+    rows = query.shape[1 if three else 2]
+    keys = key.shape[1 if layout == "bshd" else 2]
+    clauses = sdpa_clauses(function, attrs, keys, past, rows)
+    layouts = {"query": "bshd" if three else "bhsd", "key": layout, "value": layout,
+               "output": "bshd" if three else "bhsd"}
+    swapped = ", ".join(f"{name} = bshd" for name, kind in layouts.items() if kind == "bshd")
+    if swapped:
+        clauses.append(f"layout = <{swapped}>")
+    output = Value("", query.shape[:3] + [value.shape[3]], computed)
+    output = function.emit(f"attn.sdpa {query.name}, {key.name}, {value.name} {' '.join(clauses)} : "
+                           f"{query.type}, {key.type}, {value.type} -> {output.type}", output.shape, computed)
+    output = function.cast(output, given)
+    results = {"Y": function.join_heads(output) if three else output}
+    for name, whole in present.items():
+        if name in outputs and layout == "bshd":
+            whole = function.swap_heads(whole)
+        results[name] = whole
+    return function.close([results[name] for name in outputs])
+
+
+def rotary_embedding(node):
+    """RotaryEmbedding-23."""
+    function, attrs = Function(node), node["attrs"]
+    value = function.arguments[node["in"][0][0]]
+    cos, sin = function.arguments["cos_cache"], function.arguments["sin_cache"]
+    three, clauses = len(value.shape) == 3, []
+    if three:
+        value = function.split_heads(value, attrs["num_heads"])
+    if "position_ids" in function.arguments:
+        positions = function.arguments["position_ids"]
+        clauses.append(f"positions({positions.name} : {positions.type})")
+    if attrs.get("rotary_embedding_dim", 0):
+        clauses.append(f"rotary_dim = {attrs['rotary_embedding_dim']}")
+    if attrs.get("interleaved", 0):
+        clauses.append("pairing = interleaved")
+    if three:
+        clauses.append("layout = bshd")
+    result = function.emit(f"attn.rope {value.name}, {cos.name}, {sin.name} {' '.join(clauses)} : "
+                           f"{value.type}, {cos.type}, {sin.type}", value.shape, value.element)
+    return function.close([function.join_heads(result) if three else result])
+
+
+def to_attn(node):
+    """The module for `node`; raises NotExpressible where the dialect cannot say it."""
+    writers = {"Attention": attention, "RotaryEmbedding": rotary_embedding}
+    if node["op"] not in writers:
+        raise NotExpressible(f"{node['op']}: no such op in the dialect yet")
+    return writers[node["op"]](node)
