@@ -3,6 +3,7 @@
 //
 // attn.sdpa: what it accepts, what shapes it gives, what simplifies it.
 
+#include "attn/IR/AttentionShape.h"
 #include "attn/IR/AttnOps.h"
 
 using namespace mlir;
@@ -24,7 +25,7 @@ Layout SdpaOp::getOutputLayout() {
 double SdpaOp::getScaleValue() {
   if (std::optional<APFloat> scale = getScale())
     return scale->convertToDouble();
-  int64_t size = cast<RankedTensorType>(getQuery().getType()).getDimSize(3);
+  int64_t size = AttentionShape::get(*this).headSize;
   return size == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(size));
 }
 
