@@ -13,8 +13,6 @@ MutableOperandRange BlockStepOp::getDpsInitsMutable() {
                              getReferenceMutable().getOperandNumber(), 3);
 }
 
-LogicalResult BlockStepOp::verify() { return success(); }
-
 LogicalResult
 BlockStepOp::reifyResultShapes(OpBuilder &builder,
                                ReifiedRankedShapedTypeDims &shapes) {

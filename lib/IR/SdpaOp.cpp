@@ -1,10 +1,17 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// attn.sdpa: what it accepts, what shapes it gives, what simplifies it.
+// attn.sdpa: what it accepts and what shapes it gives. Numbers such as sdpa-C3
+// refer to the constraints in its description.
 
 #include "attn/IR/AttentionShape.h"
 #include "attn/IR/AttnOps.h"
+
+#include "attn/IR/AttentionShape.h"
+#include "attn/IR/ShapeChecks.h"
+
+#include <array>
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -29,13 +36,77 @@ double SdpaOp::getScaleValue() {
   return size == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(size));
 }
 
-LogicalResult SdpaOp::verify() { return success(); }
-
-LogicalResult
-SdpaOp::reifyResultShapes(OpBuilder &builder,
-                          ReifiedRankedShapedTypeDims &shapes) {
-  return failure();
+/// Return the dimensions of a rank-4 tensor of the given layout in its order.
+static std::array<SharedDim *, 4> inLayout(Layout layout, SharedDim &batch,
+                                           SharedDim &heads,
+                                           SharedDim &sequence,
+                                           SharedDim &channels) {
+  if (layout == Layout::bhsd)
+    return {&batch, &heads, &sequence, &channels};
+  return {&batch, &sequence, &heads, &channels};
 }
 
-void SdpaOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
-                                         MLIRContext *context) {}
+LogicalResult SdpaOp::verify() {
+  NamedType query("query", getQuery()), key("key", getKey()),
+      value("value", getValue()), output("output", getOutput());
+  // sdpa-C1
+  for (NamedType tensor : {query, key, value, output})
+    if (failed(verifyRank(*this, tensor, 4)))
+      return failure();
+  // sdpa-C2
+  for (NamedType tensor : {key, value})
+    if (failed(verifySameElementType(*this, query, tensor)))
+      return failure();
+
+  ScoreDims dims;
+  SharedDim kvHeads, headSize, valueSize;
+  // sdpa-C3
+  if (failed(verifyShape(*this,
+                         inLayout(getQueryLayout(), dims.batch, dims.heads,
+                                  dims.rows, headSize),
+                         query)) ||
+      failed(verifyShape(
+          *this,
+          inLayout(getKeyLayout(), dims.batch, kvHeads, dims.keys, headSize),
+          key)) ||
+      failed(verifyShape(
+          *this,
+          inLayout(getValueLayout(), dims.batch, kvHeads, dims.keys, valueSize),
+          value)))
+    return failure();
+  // sdpa-C4
+  if (failed(verifyShape(*this,
+                         inLayout(getOutputLayout(), dims.batch, dims.heads,
+                                  dims.rows, valueSize),
+                         output)))
+    return failure();
+  // sdpa-C5
+  if (failed(verifyHeadGroups(*this, dims.heads, kvHeads)))
+    return failure();
+  return verifyScoreOperands(*this,
+                             {query,
+                              {"bias", getBias()},
+                              {"mask", getMask()},
+                              {"kv_lengths", getKvLengths()},
+                              {"query_offset", getQueryOffset()},
+                              {"sinks", getSinks()},
+                              {"lse", getLse()},
+                              getScale(),
+                              getSoftcap(),
+                              getCausal()},
+                             dims);
+}
+
+LogicalResult SdpaOp::reifyResultShapes(OpBuilder &builder,
+                                        ReifiedRankedShapedTypeDims &shapes) {
+  AttentionDims dims = AttentionDims::get(builder, *this);
+  SmallVector<OpFoldResult> output = {dims.batch, dims.heads, dims.rows,
+                                      dims.valueSize};
+  if (getOutputLayout() == Layout::bshd)
+    std::swap(output[1], output[2]);
+  shapes.push_back(withStaticExtents(builder, getOutput(), output));
+  if (getLse())
+    shapes.push_back(withStaticExtents(builder, getLse(),
+                                       {dims.batch, dims.heads, dims.rows}));
+  return success();
+}

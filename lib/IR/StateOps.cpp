@@ -8,8 +8,6 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-LogicalResult MergeOp::verify() { return success(); }
-
 LogicalResult MergeOp::reifyResultShapes(OpBuilder &builder,
                                          ReifiedRankedShapedTypeDims &shapes) {
   return failure();
@@ -18,8 +16,6 @@ LogicalResult MergeOp::reifyResultShapes(OpBuilder &builder,
 FailureOr<SmallVector<Value>> MergeOp::decomposeOperation(OpBuilder &builder) {
   return failure();
 }
-
-LogicalResult FinishOp::verify() { return success(); }
 
 LogicalResult FinishOp::reifyResultShapes(OpBuilder &builder,
                                           ReifiedRankedShapedTypeDims &shapes) {
