@@ -3,9 +3,7 @@
 //
 // attn-opt: mlir-opt with the dialect and the passes of attn-mlir.
 
-#include "attn/Conversion/Passes.h"
-#include "attn/IR/AttnDialect.h"
-#include "attn/Transforms/Passes.h"
+#include "attn/InitAll.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -14,12 +12,11 @@
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
-  mlir::attn::registerAttnTransformsPasses();
-  mlir::attn::registerAttnConversionPasses();
+  mlir::attn::registerAllPasses();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<mlir::attn::AttnDialect>();
+  mlir::attn::registerAllDialects(registry);
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "attention compiler passes\n", registry));
 }

@@ -1,0 +1,30 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Everything of ours that a tool registers, in one place; a tool that calls these links `ATTN_COMPILER_LIBS`.
+
+#ifndef ATTN_INITALL_H
+#define ATTN_INITALL_H
+
+#include "attn/Conversion/Passes.h"
+#include "attn/IR/AttnDialect.h"
+#include "attn/Transforms/Passes.h"
+
+#include "mlir/IR/DialectRegistry.h"
+
+namespace mlir::attn {
+
+/// Add the dialects and the extensions of others' dialects to `registry`.
+inline void registerAllDialects(DialectRegistry &registry) {
+  registry.insert<AttnDialect>();
+}
+
+/// Register all passes and pipelines under their names.
+inline void registerAllPasses() {
+  registerAttnTransformsPasses();
+  registerAttnConversionPasses();
+}
+
+} // namespace mlir::attn
+
+#endif // ATTN_INITALL_H
