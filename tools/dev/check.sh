@@ -14,19 +14,19 @@ suite setup        300 step tools/dev/setup.sh &&
 suite configure     60 step cmake --preset release &&
 suite build        900 step cmake --build --preset release || close_suites
 
-# suite name      seconds count command
-[[ ! -e tools/dev/format.sh ]] ||
-suite format           60 step  tools/dev/format.sh --check
+#     name               seconds count command
+suite format                  60 step  tools/dev/format.sh --check
 [[ ! -e tools/dev/check-constraints.py ]] ||
-suite constraints      10 step  tools/dev/check-constraints.py
-suite lit             500 lit   cmake --build --preset release --target check-attn
-suite 'onnx data'           30 step  $python test/Execution/onnx-generated/generate.py build/check/onnx
+suite constraints             10 step  tools/dev/check-constraints.py
+suite lit                    500 lit   cmake --build --preset release --target check-attn
+suite package                120 step  test/Package/check-package.sh
+suite 'onnx data'             30 step  $python test/Execution/onnx-generated/generate.py build/check/onnx
 if [[ -d tools/attn-run ]]; then
-  suite 'onnx generated'   100 plain $python tools/dev/onnx-cases.py build/check/onnx
+  suite 'onnx generated'     100 plain $python tools/dev/onnx-cases.py build/check/onnx
   # The ONNX project's own node tests, where they lie beside the checkout.
   [[ ! -d ../shared/cases/onnx ]] ||
-  suite 'onnx published'   200 plain $python tools/dev/onnx-cases.py ../shared/cases/onnx
+  suite 'onnx published'     200 plain $python tools/dev/onnx-cases.py ../shared/cases/onnx
 fi
-suite lengths          10 step  tools/dev/lengths.py
+suite lengths                 10 step  tools/dev/lengths.py
 
 close_suites
