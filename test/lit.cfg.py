@@ -14,7 +14,9 @@ import sys
 
 import lit.formats
 
-config.name = "attn"
+# Another suite of the same kind (docs/examples) names its folder before it reads this file.
+suite = getattr(config, "attn_suite", "test")
+config.name = "attn" if suite == "test" else "attn " + suite
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs"]
@@ -28,8 +30,8 @@ if not hasattr(config, "attn_source_root"):
     with open(site) as file:
         exec(compile(file.read(), site, "exec"), values)
 
-config.test_source_root = os.path.join(config.attn_source_root, "test")
-config.test_exec_root = os.path.join(config.attn_binary_root, "test")
+config.test_source_root = os.path.join(config.attn_source_root, suite)
+config.test_exec_root = os.path.join(config.attn_binary_root, suite)
 
 bin_folder = os.path.join(config.attn_binary_root, "bin")
 config.environment["PATH"] = os.pathsep.join(

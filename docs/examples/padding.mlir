@@ -1,0 +1,13 @@
+// Sentences of different lengths in one batch: entry b has %lengths[b] keys, the rest is padding. What padding holds,
+// NaN included, has no effect, and its blocks cost nothing.
+//
+// RUN: attn-opt %s --verify-roundtrip -o /dev/null
+
+func.func @padding(%q: tensor<?x12x?x32xf32>, %k: tensor<?x12x?x32xf32>,
+                   %v: tensor<?x12x?x32xf32>, %lengths: tensor<?xi32>)
+    -> tensor<?x12x?x32xf32> {
+  %o = attn.sdpa %q, %k, %v kv_lengths(%lengths : tensor<?xi32>)
+    : tensor<?x12x?x32xf32>, tensor<?x12x?x32xf32>, tensor<?x12x?x32xf32>
+    -> tensor<?x12x?x32xf32>
+  return %o : tensor<?x12x?x32xf32>
+}
