@@ -14,7 +14,8 @@
 //   %a = linalg.generic ... ins(%p, %v : ...)  // the product with the values
 //   %o = linalg.generic ... ins(%a, %l : ...)  // divided, rounded
 //
-// The definitions are the ops' own (decomposeOperation in lib/IR); this only asks until no attn op is left.
+// The definitions are the ops' own (decomposeOperation in lib/IR); this only
+// asks until no attn op is left.
 
 #include "attn/Conversion/Passes.h"
 #include "attn/IR/AttnOps.h"

@@ -1,7 +1,8 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Replaces ops by their definitions: what `--convert-attn-to-linalg` and `--attn-decompose-layers` share.
+// Replaces ops by their definitions: what `--convert-attn-to-linalg` and
+// `--attn-decompose-layers` share.
 
 #include "attn/IR/Decompose.h"
 
@@ -26,9 +27,8 @@ static LogicalResult decompose(IRRewriter &rewriter, Operation *op) {
   return success();
 }
 
-LogicalResult
-mlir::attn::decomposeOps(Operation *root,
-                         function_ref<bool(Operation *)> filter) {
+LogicalResult mlir::attn::decomposeOps(Operation *root,
+                                       function_ref<bool(Operation *)> filter) {
   IRRewriter rewriter(root->getContext());
   SmallVector<Operation *> ops;
   do {

@@ -1,7 +1,8 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Short ways to write the linalg and tensor ops that definitions of attn ops are made of.
+// Short ways to write the linalg and tensor ops that definitions of attn ops
+// are made of.
 
 #include "attn/IR/LinalgBuilder.h"
 
@@ -101,8 +102,7 @@ Value mlir::attn::getFilled(ImplicitLocOpBuilder &b,
   return linalg::FillOp::create(b, value, empty).getResult(0);
 }
 
-Value mlir::attn::castTensor(ImplicitLocOpBuilder &b, Value tensor,
-                             Type type) {
+Value mlir::attn::castTensor(ImplicitLocOpBuilder &b, Value tensor, Type type) {
   if (tensor.getType() == type)
     return tensor;
   return tensor::CastOp::create(b, type, tensor);
@@ -170,8 +170,8 @@ Value mlir::attn::splitDim(ImplicitLocOpBuilder &b, Value tensor, int64_t dim,
       tensor::getMixedSizes(b, b.getLoc(), tensor);
   sizes[dim] = inner;
   sizes.insert(sizes.begin() + dim, outer);
-  auto splitType =
-      RankedTensorType::get(decomposeMixedValues(sizes).first, type.getElementType());
+  auto splitType = RankedTensorType::get(decomposeMixedValues(sizes).first,
+                                         type.getElementType());
 
   // The dimension must be static just if both of its parts are.
   SmallVector<int64_t> shape(type.getShape());
@@ -183,8 +183,7 @@ Value mlir::attn::splitDim(ImplicitLocOpBuilder &b, Value tensor, int64_t dim,
                                        getGroups(type.getRank(), dim), sizes);
 }
 
-Value mlir::attn::joinDims(ImplicitLocOpBuilder &b, Value tensor,
-                           int64_t dim) {
+Value mlir::attn::joinDims(ImplicitLocOpBuilder &b, Value tensor, int64_t dim) {
   int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
   return tensor::CollapseShapeOp::create(b, tensor, getGroups(rank - 1, dim));
 }

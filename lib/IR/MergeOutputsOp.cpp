@@ -1,7 +1,7 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// attn.merge_outputs: what it accepts, and its definition in linalg.
+// attn.merge_outputs: what it accepts and what shapes it gives.
 
 #include "attn/IR/AttnOps.h"
 
@@ -52,9 +52,4 @@ MergeOutputsOp::reifyResultShapes(OpBuilder &builder,
       tensor::getMixedSizes(builder, getLoc(), getOutputs().front()));
   shapes.push_back(tensor::getMixedSizes(builder, getLoc(), getLses().front()));
   return success();
-}
-
-FailureOr<SmallVector<Value>>
-MergeOutputsOp::decomposeOperation(OpBuilder &builder) {
-  return failure();
 }

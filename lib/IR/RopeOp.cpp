@@ -1,7 +1,7 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// attn.rope: what it accepts, and its definition in linalg.
+// attn.rope: what it accepts and what shapes it gives.
 
 #include "attn/IR/AttnOps.h"
 
@@ -51,8 +51,4 @@ LogicalResult RopeOp::reifyResultShapes(OpBuilder &builder,
                                         ReifiedRankedShapedTypeDims &shapes) {
   shapes.push_back(tensor::getMixedSizes(builder, getLoc(), getInput()));
   return success();
-}
-
-FailureOr<SmallVector<Value>> RopeOp::decomposeOperation(OpBuilder &builder) {
-  return failure();
 }

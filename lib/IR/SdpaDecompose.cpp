@@ -8,17 +8,19 @@
 // becomes
 //
 //   %dots = linalg.generic ... ins(%q, %k : ...)      // q . k
-//   %s = linalg.generic ... ins(%dots : ...)          // scaled, capped, biased; -inf where excluded
-//   %max = linalg.generic ... ins(%s : ...)           // of each row
-//   %p = linalg.generic ... ins(%s, %max : ...)       // exp(s - max), 0 where excluded
-//   %sum = linalg.generic ... ins(%p : ...)           // of each row
-//   %acc = linalg.generic ... ins(%s, %p, %v : ...)   // p . v over the keys that are not excluded
-//   %o = linalg.generic ... ins(%acc, %sum : ...)     // divided, rounded to the result's type
+//   %s = linalg.generic ... ins(%dots : ...)          // scaled, capped,
+//   biased; -inf where excluded %max = linalg.generic ... ins(%s : ...) // of
+//   each row %p = linalg.generic ... ins(%s, %max : ...)       // exp(s - max),
+//   0 where excluded %sum = linalg.generic ... ins(%p : ...)           // of
+//   each row %acc = linalg.generic ... ins(%s, %p, %v : ...)   // p . v over
+//   the keys that are not excluded %o = linalg.generic ... ins(%acc, %sum :
+//   ...)     // divided, rounded to the result's type
 //
-// Where H and G are not known to be equal, the query's heads are split into G groups, so that keys and values are
-// indexed by the group and never repeated. Where G is dynamic they are read by tensor.extract at h / (H / G) instead:
-// memrefs know no split of a dimension into two dynamic ones. Everything between the operands and the results is in
-// f32 (f64 for f64).
+// Where H and G are not known to be equal, the query's heads are split into G
+// groups, so that keys and values are indexed by the group and never repeated.
+// Where G is dynamic they are read by tensor.extract at h / (H / G) instead:
+// memrefs know no split of a dimension into two dynamic ones. Everything
+// between the operands and the results is in f32 (f64 for f64).
 
 #include "attn/IR/AttentionShape.h"
 #include "attn/IR/AttnOps.h"
@@ -147,9 +149,10 @@ Value SdpaDefinition::splitHeads(Value tensor, int64_t dim) {
   return splitDim(b, tensor, dim, headSizes[0], headSizes[1]);
 }
 
-SmallVector<AffineExpr>
-SdpaDefinition::getIndices(Layout layout, ArrayRef<AffineExpr> head,
-                           AffineExpr sequence, AffineExpr channel) {
+SmallVector<AffineExpr> SdpaDefinition::getIndices(Layout layout,
+                                                   ArrayRef<AffineExpr> head,
+                                                   AffineExpr sequence,
+                                                   AffineExpr channel) {
   SmallVector<AffineExpr> indices{batch};
   if (layout == Layout::bshd)
     indices.push_back(sequence);
@@ -179,8 +182,7 @@ Value SdpaDefinition::readShared(Value tensor, Layout layout) {
   auto index = [&](AffineExpr dim) -> Value {
     return linalg::IndexOp::create(b, cast<AffineDimExpr>(dim).getPosition());
   };
-  Value group =
-      arith::DivUIOp::create(b, index(heads.front()), headsPerGroup);
+  Value group = arith::DivUIOp::create(b, index(heads.front()), headsPerGroup);
   SmallVector<Value> indices{index(batch), group, index(key), index(channel)};
   if (layout == Layout::bshd)
     std::swap(indices[1], indices[2]);
@@ -231,9 +233,8 @@ Value SdpaDefinition::buildProducts() {
   return buildGeneric(b, inputs, init, [&](ValueRange args) -> Value {
     Value element =
         headsPerGroup ? readShared(op.getKey(), op.getKeyLayout()) : args[1];
-    Value product =
-        arith::MulFOp::create(b, convertFloat(b, args[0], accType),
-                              convertFloat(b, element, accType));
+    Value product = arith::MulFOp::create(b, convertFloat(b, args[0], accType),
+                                          convertFloat(b, element, accType));
     return arith::AddFOp::create(b, args.back(), product);
   });
 }
@@ -243,8 +244,8 @@ Value SdpaDefinition::buildScale() {
   if (op.getScale() || isStatic)
     return getFloat(b, accType, op.getScaleValue());
   // 1 / sqrt(D), or 1 where D is 0.
-  Value size = arith::SIToFPOp::create(b, b.getF64Type(),
-                                       getI64(b, dims.headSize));
+  Value size =
+      arith::SIToFPOp::create(b, b.getF64Type(), getI64(b, dims.headSize));
   Value one = getFloat(b, b.getF64Type(), 1.0);
   size = arith::MaximumFOp::create(b, size, one);
   Value scale = arith::DivFOp::create(b, one, math::SqrtOp::create(b, size));
@@ -258,8 +259,8 @@ Value SdpaDefinition::buildCapped(Value score) {
   double smallest = APFloat::getSmallestNormalized(
                         cast<FloatType>(accType).getFloatSemantics())
                         .convertToDouble();
-  Value cap = getFloat(
-      b, accType, std::max(op.getSoftcap()->convertToDouble(), smallest));
+  Value cap = getFloat(b, accType,
+                       std::max(op.getSoftcap()->convertToDouble(), smallest));
   Value ratio = arith::DivFOp::create(b, score, cap);
   return arith::MulFOp::create(b, cap, math::TanhOp::create(b, ratio));
 }
@@ -296,8 +297,8 @@ Value SdpaDefinition::buildExcluded(Value mask, Value length, Value offset) {
   constexpr int64_t kGreatest = std::numeric_limits<int64_t>::max();
   Value excluded;
   auto exclude = [&](Predicate predicate, Value lhs, Value rhs) {
-    excluded = orElse(b, excluded,
-                      arith::CmpIOp::create(b, predicate, lhs, rhs));
+    excluded =
+        orElse(b, excluded, arith::CmpIOp::create(b, predicate, lhs, rhs));
   };
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIntOp::create(b, value, 64);
@@ -327,7 +328,8 @@ Value SdpaDefinition::buildExcluded(Value mask, Value length, Value offset) {
     exclude(Predicate::slt, index, from);
   }
   if (std::optional<int64_t> right = op.getWindow()->getRight()) {
-    Value to = arith::MinSIOp::create(b, position, constant(kGreatest - *right));
+    Value to =
+        arith::MinSIOp::create(b, position, constant(kGreatest - *right));
     to = arith::AddIOp::create(b, to, constant(*right));
     exclude(Predicate::sgt, index, to);
   }
@@ -352,8 +354,7 @@ Value SdpaDefinition::buildScores(Value products) {
     Value score = arith::MulFOp::create(b, *arg++, scale);
     score = buildCapped(score);
     if (op.getBias())
-      score =
-          arith::AddFOp::create(b, score, convertFloat(b, *arg++, accType));
+      score = arith::AddFOp::create(b, score, convertFloat(b, *arg++, accType));
     Value mask = op.getMask() ? *arg++ : Value();
     Value length = op.getKvLengths() ? *arg++ : Value();
     Value offset = offsetPerBatch ? *arg++ : op.getQueryOffset();
@@ -375,24 +376,24 @@ Value SdpaDefinition::buildScores(Value products) {
 
 Value SdpaDefinition::buildMaxima(Value scores) {
   Indexed init = atRow(getFilledRows(getMinusInfinity(b, accType)));
-  return buildGeneric(
-      b, {atRow(scores, key)}, init, [&](ValueRange args) -> Value {
-        return arith::MaximumFOp::create(b, args[0], args[1]);
-      });
+  return buildGeneric(b, {atRow(scores, key)}, init,
+                      [&](ValueRange args) -> Value {
+                        return arith::MaximumFOp::create(b, args[0], args[1]);
+                      });
 }
 
 Value SdpaDefinition::buildWeights(Value scores, Value maxima) {
   SmallVector<OpFoldResult> sizes =
       tensor::getMixedSizes(b, b.getLoc(), scores);
   Indexed init = atRow(tensor::EmptyOp::create(b, sizes, accType), key);
-  return buildGeneric(
-      b, {atRow(scores, key), atRow(maxima)}, init,
-      [&](ValueRange args) -> Value {
-        Value distance = arith::SubFOp::create(b, args[0], args[1]);
-        return arith::SelectOp::create(b, isMinusInfinity(b, args[0]),
-                                       getZero(),
-                                       math::ExpOp::create(b, distance));
-      });
+  return buildGeneric(b, {atRow(scores, key), atRow(maxima)}, init,
+                      [&](ValueRange args) -> Value {
+                        Value distance =
+                            arith::SubFOp::create(b, args[0], args[1]);
+                        return arith::SelectOp::create(
+                            b, isMinusInfinity(b, args[0]), getZero(),
+                            math::ExpOp::create(b, distance));
+                      });
 }
 
 Value SdpaDefinition::buildSums(Value weights) {
@@ -410,12 +411,12 @@ Value SdpaDefinition::buildAccumulators(Value scores, Value weights) {
     Value element = headsPerGroup
                         ? readShared(op.getValue(), op.getValueLayout())
                         : args[2];
-    Value product = arith::MulFOp::create(
-        b, args[1], convertFloat(b, element, accType));
+    Value product =
+        arith::MulFOp::create(b, args[1], convertFloat(b, element, accType));
     // Not by the weight: one that is too small for its type is 0 as well, and
     // a NaN in its value must show.
-    product = arith::SelectOp::create(b, isMinusInfinity(b, args[0]),
-                                      getZero(), product);
+    product = arith::SelectOp::create(b, isMinusInfinity(b, args[0]), getZero(),
+                                      product);
     return arith::AddFOp::create(b, args.back(), product);
   });
 }
@@ -478,8 +479,8 @@ Value SdpaDefinition::buildOutput(Value accumulators, Rows rows) {
     if (rows.factor)
       acc = arith::MulFOp::create(b, acc, args[2]);
     Value quotient = arith::DivFOp::create(b, acc, sum);
-    Value result = arith::SelectOp::create(b, isEmpty(b, sum), getZero(),
-                                           quotient);
+    Value result =
+        arith::SelectOp::create(b, isEmpty(b, sum), getZero(), quotient);
     return convertFloat(b, result, type.getElementType());
   });
   if (headSizes.size() == 2)
@@ -496,8 +497,8 @@ Value SdpaDefinition::buildLse(Rows rows) {
   Value lse = buildGeneric(
       b, {atRow(rows.reference), atRow(rows.sum)}, init,
       [&](ValueRange args) -> Value {
-        Value log = arith::AddFOp::create(b, args[0],
-                                          math::LogOp::create(b, args[1]));
+        Value log =
+            arith::AddFOp::create(b, args[0], math::LogOp::create(b, args[1]));
         log = arith::SelectOp::create(b, isEmpty(b, args[1]),
                                       getMinusInfinity(b, accType), log);
         return convertFloat(b, log, type.getElementType());

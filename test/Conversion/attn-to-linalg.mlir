@@ -79,3 +79,19 @@ func.func @dynamic_head_size(
     -> tensor<1x1x8x4xf32>
   return %o : tensor<1x1x8x4xf32>
 }
+
+// Merging selects where a part is empty: infinity is never taken from infinity.
+//
+// CHECK-LABEL: func.func @merge
+// CHECK-SAME: %[[L0:[a-z0-9]+]]: tensor<4xf32>, %[[L1:[a-z0-9]+]]: tensor<4xf32>
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}}, %[[L0]], %[[L1]] :
+// CHECK: arith.select
+// CHECK: linalg.generic {{.*}} ins(%[[L0]], %[[L1]] :
+// CHECK: math.log
+func.func @merge(%o0: tensor<4x8xf32>, %o1: tensor<4x8xf32>,
+                 %l0: tensor<4xf32>, %l1: tensor<4xf32>)
+    -> (tensor<4x8xf32>, tensor<4xf32>) {
+  %o, %l = attn.merge_outputs outputs(%o0, %o1) lses(%l0, %l1)
+    : tensor<4x8xf32>, tensor<4xf32>
+  return %o, %l : tensor<4x8xf32>, tensor<4xf32>
+}

@@ -1,7 +1,8 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Replaces ops by their definitions (the method decomposeOperation of AggregatedOpInterface).
+// Replaces ops by their definitions (the method decomposeOperation of
+// AggregatedOpInterface).
 
 #ifndef ATTN_IR_DECOMPOSE_H
 #define ATTN_IR_DECOMPOSE_H

@@ -1,7 +1,8 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Short ways to write the linalg and tensor ops that definitions of attn ops are made of.
+// Short ways to write the linalg and tensor ops that definitions of attn ops
+// are made of.
 
 #ifndef ATTN_IR_LINALGBUILDER_H
 #define ATTN_IR_LINALGBUILDER_H
