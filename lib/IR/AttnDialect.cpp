@@ -43,6 +43,7 @@ void AttnDialect::initialize() {
 LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  std::optional<int64_t> left,
                                  std::optional<int64_t> right) {
+  // window-C1
   if (left.value_or(0) < 0)
     return emitError() << "expects 'left' of a window to be at least 0, got "
                        << *left;
@@ -56,20 +57,26 @@ LogicalResult
 ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                      int64_t blockM, int64_t blockN, int64_t rows,
                      int64_t columns, int64_t lanes, int64_t chunk, bool) {
+  // schedule-C1
   if (blockM <= 0 || blockN <= 0 || rows <= 0 || columns <= 0 || lanes <= 0)
     return emitError() << "expects the sizes of a schedule to be positive";
+  // schedule-C2
   if (chunk < 0)
     return emitError() << "expects 'chunk' to be at least 0, got " << chunk;
+  // schedule-C3
   if (columns % lanes != 0)
     return emitError() << "expects 'columns' to be a multiple of 'lanes', got "
                        << columns << " and " << lanes;
+  // schedule-C4
   if (blockM % rows != 0)
     return emitError() << "expects 'block_m' to be a multiple of 'rows', got "
                        << blockM << " and " << rows;
+  // schedule-C5
   if (blockN % columns != 0)
     return emitError() << "expects 'block_n' to be a multiple of 'columns', "
                           "got "
                        << blockN << " and " << columns;
+  // schedule-C6
   if (chunk % blockN != 0)
     return emitError() << "expects 'chunk' to be a multiple of 'block_n', got "
                        << chunk << " and " << blockN;

@@ -52,25 +52,30 @@ static LogicalResult verifyState(Operation *op, const NamedState &state,
   return verifyShape(op, {&dims.rows, &dims.valueSize}, state.acc);
 }
 
-/// Fails unless a plain step's operands fit each other and its state.
-static LogicalResult verifyPlainStep(BlockStepOp op, StateDims &dims) {
+/// Fails unless the plain ones among rows and keys fit each other: either may be
+/// packed while the other is not yet.
+static LogicalResult verifyPlainStep(BlockStepOp op, bool plainRows,
+                                     bool plainKeys, StateDims &dims) {
   NamedType query("query", op.getQuery()), key("key", op.getKey()),
       value("value", op.getValue()), bias("bias", op.getBias()),
       mask("mask", op.getMask());
-  SharedDim keys, headSize, anyHeads;
+  SharedDim keys, headSize;
   // block_step-C3
-  if (failed(verifyShape(op, {&dims.rows, &headSize}, query)) ||
-      failed(verifyShape(op, {&keys, &headSize}, key)) ||
-      failed(verifyShape(op, {&keys, &dims.valueSize}, value)))
+  if (plainRows && failed(verifyShape(op, {&dims.rows, &headSize}, query)))
     return failure();
+  if (plainKeys && (failed(verifyShape(op, {&keys, &headSize}, key)) ||
+                    failed(verifyShape(op, {&keys, &dims.valueSize}, value))))
+    return failure();
+  if (!plainRows || !plainKeys)
+    return success();
   // block_step-C4
   for (NamedType tensor : {key, value})
     if (failed(verifySameElementType(op, query, tensor)))
       return failure();
   // block_step-C5
+  // Heads, rows and keys of the whole task, from which the block takes its own.
   for (NamedType tensor : {bias, mask})
-    if (failed(verifyRank(op, tensor, 3)) ||
-        failed(verifyBroadcast(op, {&anyHeads, &dims.rows, &keys}, tensor)))
+    if (failed(verifyRank(op, tensor, 3)))
       return failure();
   return success();
 }
@@ -107,10 +112,12 @@ LogicalResult BlockStepOp::verify() {
   if (failed(verifyFinite(*this, "scale", getScale())) ||
       failed(verifySoftcap(*this, getSoftcap())))
     return failure();
-  if (state.isPlain())
-    return verifyPlainStep(*this, dims);
+  bool plainKeys = cast<RankedTensorType>(getKey().getType()).getRank() == 2;
+  if (failed(verifyPlainStep(*this, state.isPlain(), plainKeys, dims)))
+    return failure();
   // block_step-C6
-  return verifyPackedStep(*this, query, state.reference);
+  return state.isPlain() ? success()
+                         : verifyPackedStep(*this, query, state.reference);
 }
 
 LogicalResult MergeOp::verify() {

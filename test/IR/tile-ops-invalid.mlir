@@ -165,25 +165,6 @@ func.func @mask_without_heads(%q: tensor<8x16xf32>,
 
 // -----
 
-// block_step-C5
-func.func @bias_keys(%q: tensor<8x16xf32>,
-    %k: tensor<10x16xf32>,
-    %v: tensor<10x32xf32>,
-    %r: tensor<8xf32>,
-    %s: tensor<8xf32>,
-    %a: tensor<8x32xf32>,
-    %i: index,
-    %b: tensor<1x8x11xf32>) {
-  // expected-error @below {{'attn.block_step' op expects dimension 2 of 'bias' to be 1 or 10, got 11}}
-  attn.block_step %q, %k, %v bias(%b : tensor<1x8x11xf32>) state(%r, %s, %a)
-    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
-    : tensor<8x16xf32>, tensor<10x16xf32>, tensor<10x32xf32>
-    -> tensor<8xf32>, tensor<8xf32>, tensor<8x32xf32>
-  return
-}
-
-// -----
-
 // Packed: rows are the last dimension of both.
 //
 // block_step-C6

@@ -40,9 +40,11 @@ def Attn_WindowAttr : Attn_Attr<"Window", "window"> {
   let summary = "keys allowed to the left and to the right of the diagonal";
   let description = [{
     How many keys before and after a row's own position may be attended. Both
-    numbers are inclusive and at least 0; an absent side is unlimited.
+    numbers are inclusive; an absent side is unlimited.
 
-    ```mlir
+    * (window-C1) `left` and `right` are at least 0.
+
+    ```
     window = <left = 127, right = 0>
     ```
   }];
@@ -57,7 +59,7 @@ def Attn_LayoutsAttr : Attn_Attr<"Layouts", "layouts"> {
   let description = [{
     One layout for all four tensors, or one for each that is not `bhsd`.
 
-    ```mlir
+    ```
     layout = bshd
     layout = <query = bshd, output = bshd>
     ```
@@ -77,12 +79,22 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
 
     * `block_m`: query rows (times heads of a tile) that one task works on.
     * `block_n`: keys in one block.
-    * `rows`, `columns`: the register tile; `columns` is a multiple of `lanes`.
+    * `rows`, `columns`: the register tile.
     * `lanes`: elements in one vector register.
     * `chunk`: keys that one task of a split works on; 0 when keys are not split.
     * `fold_heads`: all heads of a group share one tile.
 
-    ```mlir
+    What holds of them:
+
+    * (schedule-C1) `block_m`, `block_n`, `rows`, `columns` and `lanes` are
+      positive.
+    * (schedule-C2) `chunk` is at least 0.
+    * (schedule-C3) `columns` is a multiple of `lanes`.
+    * (schedule-C4) `block_m` is a multiple of `rows`.
+    * (schedule-C5) `block_n` is a multiple of `columns`.
+    * (schedule-C6) `chunk` is a multiple of `block_n`.
+
+    ```
     schedule = <block_m = 256, block_n = 256, rows = 8, columns = 32, lanes = 16>
     ```
   }];

@@ -6,7 +6,10 @@
 #ifndef ATTN_IR_ATTNOPS_TD
 #define ATTN_IR_ATTNOPS_TD
 
-include "attn/IR/AttnLayerOps.td"
+include "attn/IR/AttnSdpaOp.td"
+include "attn/IR/AttnMhaOp.td"
+include "attn/IR/AttnRopeOp.td"
+include "attn/IR/AttnMergeOutputsOp.td"
 include "attn/IR/AttnTileOps.td"
 
 #endif // ATTN_IR_ATTNOPS_TD

@@ -6,7 +6,7 @@
 #ifndef ATTN_IR_ATTNTILEOPS_TD
 #define ATTN_IR_ATTNTILEOPS_TD
 
-include "attn/IR/AttnLayerOps.td"
+include "attn/IR/AttnTypes.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 
 def Attn_BlockStepOp : Attn_Op<"block_step", [
@@ -20,6 +20,84 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
       "getLoopIteratorTypes", "getIterationDomain", "getTiledImplementation",
       "getResultTilePosition"]>]> {
   let summary = "fold one block of keys into the state of a block of rows";
+  let description = [{
+    Takes the state of some query rows over the keys seen so far, and gives their
+    state over these keys and those of one block.
+
+    ```
+    s(i,j)    = scale * q(i) . k(j), softcap and bias as for attn.sdpa,
+                -inf where the key is excluded
+    top(i)    = max(reference(i), max over j of s(i,j))
+    alpha(i)  = exp(reference(i) - top(i))
+    P(i,j)    = exp(s(i,j) - top(i))
+    new_sum(i) = alpha(i) * sum(i) + sum over j of P(i,j)
+    new_acc(i) = alpha(i) * acc(i) + sum over j of P(i,j) * v(j)
+    new_reference(i) = top(i)
+    ```
+
+    A state is three tensors: a `reference` in natural units, and `sum` and `acc`
+    relative to `exp(reference)`. The state over no keys is `(-inf, 0, 0)`.
+
+    `at` says where the block lies, in numbers that tiling does not change: `batch`
+    and `head` of the first row; `row`, its number in the task, which counts the
+    rows of one head after those of another, `rows_per_head` each; `position`, what
+    is added to a row's number in its head to give its position; `first_key`, the
+    number of the block's first key; `length`, the number of keys that count.
+    `bounded` says that `causal`, `window` or `length` may exclude keys of this
+    block. Without it none of the three is looked at.
+
+    #### Shapes
+
+    | tensor | plain | packed into panels |
+    |---|---|---|
+    | `query` | `[R, D]` | `[D, MR]` or `[S, D, MR]` |
+    | `key` | `[N, D]` | `[NP, D, NR]` |
+    | `value` | `[N, E]` | `[EP, NP, NR, NR]` |
+    | `reference` | `[R]` | `[MR]` or `[S, MR]` |
+    | `sum` | `[R]` | `[MR, NR]` or `[S, MR, NR]` |
+    | `acc` | `[R, E]` | `[EP, MR, NR]` or `[S, EP, MR, NR]` |
+    | `bias`, `mask` | `[heads, rows, keys]` of the task, each 1 or full | the same |
+
+    `S` strips of `MR` rows, `NP` panels of `NR` keys, `EP` panels of `NR` channels.
+    A sum in lanes is added up by `attn.finish`.
+
+    #### Corner cases
+
+    * A block of which a row may read no key leaves that row's state bit for bit.
+    * A NaN in a score shows in `sum` and `acc`, never in `reference`.
+
+    #### What is left open
+
+    The order of sums within the block.
+
+    #### Constraints
+
+    * (block_step-C1) The state is of f32, or of f64 if `query` is, and its three
+      tensors have the shapes above.
+    * (block_step-C2) `scale` is finite, `softcap` finite and above 0.
+    * (block_step-C3) Plain operands have the shapes above.
+    * (block_step-C4) Plain `query`, `key` and `value` have one element type.
+    * (block_step-C5) `bias` and `mask` have rank 3.
+    * (block_step-C6) A packed `query` agrees with `reference` on strips and rows.
+
+    #### Examples
+
+    ```mlir
+    func.func @step(%q: tensor<16x64xf32>, %k: tensor<?x64xf32>,
+                    %v: tensor<?x32xf32>, %r: tensor<16xf32>, %s: tensor<16xf32>,
+                    %a: tensor<16x32xf32>, %row: index, %key: index, %n: index)
+        -> (tensor<16xf32>, tensor<16xf32>, tensor<16x32xf32>) {
+      %zero = arith.constant 0 : index
+      %rows = arith.constant 128 : index
+      %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
+        at(batch %zero, head %zero, row %row per %rows, position %zero,
+           key %key of %n) scale = 0.125 causal bounded
+        : tensor<16x64xf32>, tensor<?x64xf32>, tensor<?x32xf32>
+        -> tensor<16xf32>, tensor<16xf32>, tensor<16x32xf32>
+      return %r1, %s1, %a1 : tensor<16xf32>, tensor<16xf32>, tensor<16x32xf32>
+    }
+    ```
+  }];
   let arguments = (ins
     Attn_Tensor:$query, Attn_Tensor:$key, Attn_Tensor:$value,
     Optional<Attn_Tensor>:$bias, Optional<Attn_MaskTensor>:$mask,
@@ -69,6 +147,48 @@ def Attn_MergeOp : Attn_Op<"merge", [
     DeclareOpInterfaceMethods<AggregatedOpInterface,
       ["decomposeOperation"]>]> {
   let summary = "join two states";
+  let description = [{
+    Gives the state of the same rows over the keys of both states.
+
+    ```
+    new_reference = max(reference, other_reference)
+    new_sum = exp(reference - new_reference) * sum
+            + exp(other_reference - new_reference) * other_sum
+    new_acc = the same of acc and other_acc
+    ```
+
+    #### Shapes
+
+    Those of a state of `attn.block_step`, plain or packed; `sum` may be `[R]` or
+    `[R, lanes]`.
+
+    #### Corner cases
+
+    * Merging with the state over no keys changes no bit but the sign of a 0.
+    * Two states over no keys give one: `-inf - -inf` is never computed.
+
+    #### What is left open
+
+    Nothing but the rounding. Merging is associative and commutative up to that;
+    the IR fixes the order.
+
+    #### Constraints
+
+    * (merge-C1) Each state is of f32 or f64, and its tensors fit each other.
+
+    #### Examples
+
+    ```mlir
+    func.func @merge(%r0: tensor<16xf32>, %s0: tensor<16xf32>,
+                     %a0: tensor<16x32xf32>, %r1: tensor<16xf32>,
+                     %s1: tensor<16xf32>, %a1: tensor<16x32xf32>)
+        -> tensor<16x32xf32> {
+      %r, %s, %a = attn.merge (%r0, %s0, %a0), (%r1, %s1, %a1)
+        : tensor<16xf32>, tensor<16xf32>, tensor<16x32xf32>
+      return %a : tensor<16x32xf32>
+    }
+    ```
+  }];
   let arguments = (ins
     Attn_Tensor:$reference, Attn_Tensor:$sum, Attn_Tensor:$acc,
     Attn_Tensor:$other_reference, Attn_Tensor:$other_sum,
@@ -90,6 +210,52 @@ def Attn_FinishOp : Attn_Op<"finish", [
     DeclareOpInterfaceMethods<AggregatedOpInterface,
       ["decomposeOperation"]>]> {
   let summary = "output and logarithm of the sum of a state";
+  let description = [{
+    Ends a state: divides, and gives what `attn.sdpa` gives for its rows.
+
+    ```
+    total  = sum over lanes of sum
+    output = acc / total
+    lse    = reference + log(total)
+    ```
+
+    `sinks` join first, as merging the state `(sink, 1, 0)`; `row` and
+    `rows_per_head` say to which head a row belongs, as for `attn.block_step`.
+
+    #### Shapes
+
+    The state is one of `attn.block_step`. `output` has the shape of `acc`, `lse`
+    that of `reference`, `sinks` is `[H]`.
+
+    #### Corner cases
+
+    * `total = 0`: `output` is 0, and `lse` is `-inf`, or the sink if there is one.
+
+    #### What is left open
+
+    The order in which lanes are added; whether a row is divided or multiplied by
+    the reciprocal of its sum.
+
+    #### Constraints
+
+    * (finish-C1) The state is of f32 or f64, and its tensors fit each other.
+    * (finish-C2) `lse` has the element type of the state. Of a plain state,
+      `output` has the shape of `acc` and `lse` that of `reference`.
+    * (finish-C3) `sinks` has rank 1, comes with `row` and `rows_per_head`, and is
+      of f64 only if the state is.
+
+    #### Examples
+
+    ```mlir
+    func.func @finish(%r: tensor<16xf32>, %s: tensor<16x8xf32>,
+                      %a: tensor<16x32xf32>) -> tensor<16x32xf16> {
+      %o, %lse = attn.finish %r, %s, %a
+        : tensor<16xf32>, tensor<16x8xf32>, tensor<16x32xf32>
+        -> tensor<16x32xf16>, tensor<16xf32>
+      return %o : tensor<16x32xf16>
+    }
+    ```
+  }];
   let arguments = (ins
     Attn_Tensor:$reference, Attn_Tensor:$sum, Attn_Tensor:$acc,
     Optional<Attn_Tensor>:$sinks, Optional<Index>:$row,

@@ -1,0 +1,200 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn.sdpa: scaled dot-product attention.
+
+#ifndef ATTN_IR_ATTNSDPAOP_TD
+#define ATTN_IR_ATTNSDPAOP_TD
+
+include "attn/IR/AttnTypes.td"
+
+def Attn_SdpaOp : Attn_Op<"sdpa", [
+    AttrSizedOperandSegments, NoMemoryEffect,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>,
+    DeclareOpInterfaceMethods<AggregatedOpInterface,
+      ["decomposeOperation"]>,
+    DeclareOpInterfaceMethods<TilingInterface, [
+      "getLoopIteratorTypes", "getIterationDomain", "getTiledImplementation",
+      "getResultTilePosition"]>]> {
+  let summary = "scaled dot-product attention";
+  let description = [{
+    Each row of `query` looks at the rows of `key`, weighs them by their
+    products, and returns the weighted mean of the rows of `value`.
+
+    ```
+    s(i,j) = scale * q(i) . k(j)                 scale: 1/sqrt(D) by default
+    s(i,j) = softcap * tanh(s(i,j) / softcap)    if there is a softcap
+    s(i,j) = s(i,j) + bias(i,j)                  if there is a bias
+    P(i,.) = softmax of s(i,.) over the keys that are not excluded
+    output(i) = sum over j of P(i,j) * v(j)
+    lse(i) = log(sum over j of exp(s(i,j)))
+    ```
+
+    A key `j` is excluded for the row at position `p` where
+
+    * `mask` is false, or
+    * `j >= n`, with `n = clamp(kv_lengths[b], 0, N)`, or `N` without lengths, or
+    * `causal` is not `none` and `j > p`, or
+    * it is outside the window: `j < p - left` or `j > p + right`, or
+    * its score is `-inf` after the bias.
+
+    The position of row `i` is `p = i + query_offset`; without that operand
+    `p = i` for `none` and `top_left`, and `p = i + n - M` for `bottom_right`. It
+    may be negative, and is never clamped. `sinks` add `exp(sink[h])` to the
+    denominator of each row of head `h`, and to the sum in `lse`; they are neither
+    scaled nor capped, and have no value. Head `h` reads key head `h / (H / G)`.
+
+    #### Shapes
+
+    | tensor | `bhsd` | `bshd` |
+    |---|---|---|
+    | `query` | `[B, H, M, D]` | `[B, M, H, D]` |
+    | `key` | `[B, G, N, D]` | `[B, N, G, D]` |
+    | `value` | `[B, G, N, E]` | `[B, N, G, E]` |
+    | `output` | `[B, H, M, E]` | `[B, M, H, E]` |
+    | `bias`, `mask` | rank 1 to 4, aligned to the right of `[B, H, M, N]` | the same |
+    | `kv_lengths` | `[B]` | the same |
+    | `query_offset` | a number, or `[B]` | the same |
+    | `sinks` | `[H]` | the same |
+    | `lse` | `[B, H, M]` | the same |
+
+    `layout` says which column holds: one word for all tensors, or one for each.
+    Every dimension may be dynamic, and every dimension may be 0. Of `bias` and
+    `mask` only a static 1 broadcasts: a dynamic extent has to be the full one, and
+    is an error when the program runs if it is not; so are dynamic extents that
+    break a constraint below.
+
+    #### Corner cases
+
+    * A row without a key: `output` is 0, `lse` is `-inf`. With a sink `lse` is the
+      sink. `N = 0` makes all rows such rows.
+    * `D = 0`: all products are 0, and the default scale is 1.
+    * What an excluded key or an unread value holds, NaN and Inf included, has no
+      effect on the row.
+    * A NaN in a row of the query, in its bias or in a key that it reads shows in
+      that row.
+    * A bias of the lowest finite number is a number: a row of nothing else is the
+      mean of the values.
+
+    #### What is left open
+
+    The order of sums over channels and keys. Products are accumulated in f32, or
+    f64 for f64, and rounded to the type of `output` last. Weights may be rounded
+    to the type of `value` where `query` and `value` are both f16 or both bf16. The
+    bits of a row do not depend on other rows, on `B` or `G`, or on the number of
+    threads.
+
+    #### Constraints
+
+    * (sdpa-C1) `query`, `key`, `value` and `output` have rank 4.
+    * (sdpa-C2) `key` and `value` have the element type of `query`.
+    * (sdpa-C3) `query`, `key` and `value` agree on `B`; `query` and `key` on `D`;
+      `key` and `value` on `G` and `N`.
+    * (sdpa-C4) `output` agrees with `query` on `B`, `H` and `M` and with `value`
+      on `E`.
+    * (sdpa-C5) `H` is a multiple of `G`; with `G = 0`, `H = 0`.
+    * (sdpa-C6) An extent of `bias` is 1 or the full one. Its head extent is 1 or
+      `H`, never `G`.
+    * (sdpa-C7) `bias` is of f64 only if `query` is.
+    * (sdpa-C8) An extent of `mask` is 1 or the full one, as for `bias`.
+    * (sdpa-C9) `kv_lengths` has shape `[B]`.
+    * (sdpa-C10) `query_offset` is a number or has shape `[B]`.
+    * (sdpa-C11) There is no `query_offset` with `bottom_right`.
+    * (sdpa-C12) `sinks` has shape `[H]`.
+    * (sdpa-C13) `sinks` is of f64 only if `query` is.
+    * (sdpa-C14) `scale` is finite. It may be 0 or negative.
+    * (sdpa-C15) `softcap` is finite and above 0.
+    * (sdpa-C16) `lse` has shape `[B, H, M]` in every layout.
+    * (sdpa-C17) `lse` is of f32, or of f64 if `query` is.
+
+    #### Examples
+
+    Two heads, eight rows, eight keys:
+
+    ```mlir
+    func.func @self(%q: tensor<1x2x8x16xf32>, %k: tensor<1x2x8x16xf32>,
+                    %v: tensor<1x2x8x16xf32>) -> tensor<1x2x8x16xf32> {
+      %o = attn.sdpa %q, %k, %v
+        : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>
+        -> tensor<1x2x8x16xf32>
+      return %o : tensor<1x2x8x16xf32>
+    }
+    ```
+
+    One new row of 32 heads against a cache of which `%n` entries are filled; four
+    heads share a key head, and the window keeps the last 1024 keys:
+
+    ```mlir
+    func.func @decode(%q: tensor<4x32x1x128xf16>, %k: tensor<4x8x?x128xf16>,
+                      %v: tensor<4x8x?x128xf16>, %n: tensor<4xi32>)
+        -> tensor<4x32x1x128xf16> {
+      %o = attn.sdpa %q, %k, %v kv_lengths(%n : tensor<4xi32>)
+        causal = bottom_right window = <left = 1023>
+        : tensor<4x32x1x128xf16>, tensor<4x8x?x128xf16>, tensor<4x8x?x128xf16>
+        -> tensor<4x32x1x128xf16>
+      return %o : tensor<4x32x1x128xf16>
+    }
+    ```
+
+    Tensors in the order in which projections leave them, a bias for each head, a
+    padding mask, capped scores, and the logarithm of the sums:
+
+    ```mlir
+    func.func @all(%q: tensor<2x?x8x64xbf16>, %k: tensor<2x?x8x64xbf16>,
+                   %v: tensor<2x?x8x64xbf16>, %bias: tensor<8x?x?xf32>,
+                   %mask: tensor<2x1x1x?xi1>)
+        -> (tensor<2x?x8x64xbf16>, tensor<2x8x?xf32>) {
+      %o, %lse = attn.sdpa %q, %k, %v bias(%bias : tensor<8x?x?xf32>)
+        mask(%mask : tensor<2x1x1x?xi1>) scale = 0.125 softcap = 50.0
+        layout = bshd
+        : tensor<2x?x8x64xbf16>, tensor<2x?x8x64xbf16>, tensor<2x?x8x64xbf16>
+        -> tensor<2x?x8x64xbf16>, tensor<2x8x?xf32>
+      return %o, %lse : tensor<2x?x8x64xbf16>, tensor<2x8x?xf32>
+    }
+    ```
+  }];
+  let arguments = (ins
+    Attn_Tensor:$query, Attn_Tensor:$key, Attn_Tensor:$value,
+    Optional<Attn_Tensor>:$bias, Optional<Attn_MaskTensor>:$mask,
+    Optional<Attn_LengthTensor>:$kv_lengths,
+    Optional<Attn_Offset>:$query_offset, Optional<Attn_Tensor>:$sinks,
+    OptionalAttr<F64Attr>:$scale,
+    DefaultValuedAttr<Attn_CausalEnum, "::mlir::attn::Causal::None">:$causal,
+    OptionalAttr<Attn_WindowAttr>:$window,
+    OptionalAttr<F64Attr>:$softcap,
+    OptionalAttr<Attn_LayoutsAttr>:$layout,
+    OptionalAttr<Attn_ScheduleAttr>:$schedule);
+  let results = (outs Attn_Tensor:$output, Optional<Attn_LseTensor>:$lse);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value
+    (`bias` `(` $bias^ `:` type($bias) `)`)?
+    (`mask` `(` $mask^ `:` type($mask) `)`)?
+    (`kv_lengths` `(` $kv_lengths^ `:` type($kv_lengths) `)`)?
+    (`query_offset` `(` $query_offset^ `:` type($query_offset) `)`)?
+    (`sinks` `(` $sinks^ `:` type($sinks) `)`)?
+    (`scale` `=` $scale^)?
+    (`causal` `=` $causal^)?
+    (`window` `=` $window^)?
+    (`softcap` `=` $softcap^)?
+    (`layout` `=` custom<Layouts>($layout)^)?
+    (`schedule` `=` $schedule^)?
+    attr-dict `:` type($query) `,` type($key) `,` type($value) `->`
+    type(results)
+  }];
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+  let extraClassDeclaration = [{
+    /// Return the layout of the query, key, value and output tensor.
+    Layout getQueryLayout();
+    Layout getKeyLayout();
+    Layout getValueLayout();
+    Layout getOutputLayout();
+
+    /// Return the factor on `q . k`: the attribute, or 1/sqrt(D), or 1 for D = 0.
+    /// Must not be called without the attribute where D is dynamic.
+    double getScaleValue();
+  }];
+}
+
+#endif // ATTN_IR_ATTNSDPAOP_TD
