@@ -1,0 +1,138 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Passes that turn functions on tensors into functions on memory that C can call.
+
+#ifndef ATTN_CODEGEN_PASSES_TD
+#define ATTN_CODEGEN_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def CheckCalls : Pass<"attn-check-calls", "::mlir::ModuleOp"> {
+  let summary = "only calls that can be inlined";
+  let description = [{
+    Fails where a function calls itself, directly or through others, or calls one
+    that has no body. What passes can be inlined completely, as the later phases
+    need it.
+  }];
+}
+
+def OutlineShapes : Pass<"attn-outline-shapes", "::mlir::ModuleOp"> {
+  let summary = "the shapes of a function's results as a function of its own";
+  let description = [{
+    Adds to each public function `@f` a private `@f.shape` of the same arguments
+    that returns the extents of all results in a row, and computes nothing else.
+    `f_shape` of the C interface calls it.
+
+    ```mlir
+    func.func @f(%q: tensor<1x8x?x64xf32>, ...) -> tensor<1x8x?x64xf32>
+    ```
+
+    gets
+
+    ```mlir
+    func.func private @f.shape(%q: tensor<1x8x?x64xf32>, ...)
+        -> (index, index, index, index) {
+      %m = tensor.dim %q, %c2 : tensor<1x8x?x64xf32>
+      return %c1, %c8, %m, %c64 : index, index, index, index
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def OutlineChecks : Pass<"attn-outline-checks", "::mlir::ModuleOp"> {
+  let summary = "what must hold at run time as a function of its own";
+  let description = [{
+    Adds to each public function `@f` with attn ops whose operands may disagree at
+    run time a private `@f.check` of the same arguments. It returns the number of
+    the first check that fails (0: none) with the two numbers that its message
+    needs. The messages stand in its attribute `attn.messages`, the kinds of the
+    errors in `attn.kinds`. The C entry calls it before anything is written.
+
+    ```mlir
+    func.func private @f.check(%q: tensor<1x8x?x64xf32>, ...)
+        -> (i64, i64, i64) attributes {attn.messages = [
+          "'attn.sdpa' op expects 'key' and 'value' to agree on dimension 2, "
+          "got %lld and %lld"], attn.kinds = array<i64: 4>}
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def BooleansToBytes : Pass<"attn-booleans-to-bytes", "::mlir::func::FuncOp"> {
+  let summary = "tensors of i1 as tensors of i8";
+  let description = [{
+    Gives every tensor of `i1` the element type `i8`, where zero is false and all
+    else is true. Afterwards no tensor of `i1` is left. Elementwise arithmetic on
+    such tensors must be linalg before.
+
+    ```mlir
+    %x = tensor.extract %mask[%i] : tensor<8xi1>
+    ```
+
+    becomes
+
+    ```mlir
+    %byte = tensor.extract %mask[%i] : tensor<8xi8>
+    %x = arith.cmpi ne, %byte, %c0_i8 : i8
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def ExposeBuffers : Pass<"attn-expose-buffers", "::mlir::func::FuncOp"> {
+  let summary = "function arguments and results as memory";
+  let description = [{
+    Arguments become memrefs with any strides. The results of a public function
+    become further arguments, of innermost stride 1, and the function returns a
+    status, 0 for good. A scalar becomes a memref of rank 0. What the function was
+    stands in its attribute `attn.signature`. The body stays on tensors, for
+    one-shot-bufferize.
+
+    ```mlir
+    func.func @f(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+      %y = ...
+      return %y : tensor<?x8xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%a: memref<?x8xf32, strided<[?, ?], offset: ?>>,
+                 %b: memref<?x8xf32, strided<[?, 1], offset: ?>>) -> i32 {
+      %x = bufferization.to_tensor %a restrict : ...
+      %y = ...
+      bufferization.materialize_in_destination %y in restrict writable %b : ...
+      %good = arith.constant 0 : i32
+      return %good : i32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def EmitEntries : Pass<"attn-emit-entries", "::mlir::ModuleOp"> {
+  let summary = "the C interface of each compiled function";
+  let description = [{
+    For each function with an `attn.signature`, now in the llvm dialect, adds `f`,
+    `f_apply` and `f_shape` on pointers to DLTensor. The function itself becomes
+    the internal `f.body`. The entry checks every tensor, calls `f.check`,
+    compares the outputs with `f.shape`, and only then runs the body.
+
+    ```mlir
+    llvm.func @f(%x: !llvm.ptr, %y: !llvm.ptr, %message: !llvm.ptr, %size: i64)
+        -> i32
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // ATTN_CODEGEN_PASSES_TD

@@ -1,0 +1,68 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a C caller sees of a function: the tensors that go in and come out, with names. It is read off a function
+// on tensors and, once that function works on memory, off its attribute `attn.signature`.
+
+#ifndef ATTN_CODEGEN_SIGNATURE_H
+#define ATTN_CODEGEN_SIGNATURE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::attn {
+
+/// Attribute of a function on memory: its signature on tensors.
+inline constexpr llvm::StringLiteral kSignatureAttrName = "attn.signature";
+/// Attribute of an argument or a result: what messages and headers call it.
+inline constexpr llvm::StringLiteral kNameAttrName = "attn.name";
+
+/// Names of the private functions that belong to the public one of `name`; a
+/// dot keeps them apart from everything that C could name.
+inline std::string checkFunctionName(StringRef name) {
+  return (name + ".check").str();
+}
+inline std::string shapeFunctionName(StringRef name) {
+  return (name + ".shape").str();
+}
+inline std::string bodyFunctionName(StringRef name) {
+  return (name + ".body").str();
+}
+
+/// The element types that C callers know, as DLPack numbers them.
+struct ElementCode {
+  int64_t code, bits;
+};
+
+/// Return how DLPack calls `type`, or nothing.
+std::optional<ElementCode> getElementCode(Type type);
+
+/// One tensor of a signature; a scalar is a tensor of rank 0.
+struct SignatureTensor {
+  RankedTensorType type;
+  /// Empty where the source gives no name.
+  std::string name;
+};
+
+struct Signature {
+  SmallVector<SignatureTensor> inputs, outputs;
+
+  /// Return the signature of a function on tensors and scalars. Fails with a
+  /// diagnostic where C cannot call it.
+  static FailureOr<Signature> get(func::FuncOp function);
+
+  /// Return what `toAttr` wrote.
+  static FailureOr<Signature> fromAttr(Operation *function);
+  DictionaryAttr toAttr(MLIRContext *context) const;
+
+  /// Return what messages call a tensor: "argument 'query'", "result 1".
+  std::string inputLabel(unsigned index) const;
+  std::string outputLabel(unsigned index) const;
+};
+
+/// Write the C header of the public functions on tensors in `module`. Fails
+/// with a diagnostic where C cannot call one.
+LogicalResult writeHeader(ModuleOp module, llvm::raw_ostream &os);
+
+} // namespace mlir::attn
+
+#endif // ATTN_CODEGEN_SIGNATURE_H

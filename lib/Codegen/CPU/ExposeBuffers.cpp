@@ -1,0 +1,140 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Gives a function on tensors the arguments of its C interface:
+//
+//   func.func @f(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+//     %y = ...
+//     return %y
+//
+// becomes
+//
+//   func.func @f(%a: memref<?x8xf32, strided<[?, ?], offset: ?>>,
+//                %b: memref<?x8xf32, strided<[?, 1], offset: ?>>) -> i32 {
+//     %x = bufferization.to_tensor %a restrict
+//     %y = ...
+//     bufferization.materialize_in_destination %y in restrict writable %b
+//     return %c0_i32
+//
+// An argument may not be written, a result may: one-shot-bufferize inserts copies where a function would write
+// into its arguments, and eliminate-empty-tensors lets results grow in place.
+
+#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/Signature.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_EXPOSEBUFFERS
+#include "attn/Codegen/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Return the memory of a tensor whose strides are not known but, if
+/// `isOutput`, the innermost, which is 1.
+static MemRefType getBufferType(RankedTensorType type, bool isOutput) {
+  SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+  if (isOutput && !strides.empty())
+    strides.back() = 1;
+  auto layout = StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic,
+                                       strides);
+  return MemRefType::get(type.getShape(), type.getElementType(), layout);
+}
+
+/// Replace argument `index` of `function` by memory and read the old one from
+/// it.
+static void exposeArgument(OpBuilder &builder, func::FuncOp function,
+                           unsigned index) {
+  BlockArgument argument = function.getArgument(index);
+  Type type = argument.getType();
+  Location loc = argument.getLoc();
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    tensor = RankedTensorType::get({}, type);
+  argument.setType(getBufferType(tensor, /*isOutput=*/false));
+  Operation *read = bufferization::ToTensorOp::create(
+      builder, loc, tensor, argument, /*restrict=*/true, /*writable=*/false);
+  Operation *first = read;
+  if (tensor != type)
+    read = tensor::ExtractOp::create(builder, loc, read->getResult(0),
+                                     ValueRange());
+  argument.replaceUsesWithIf(read->getResult(0), [&](OpOperand &use) {
+    return use.getOwner() != first;
+  });
+}
+
+/// Write what `function` returns into new arguments and return a status.
+static void exposeResults(func::FuncOp function, func::ReturnOp returnOp) {
+  OpBuilder builder(returnOp);
+  Location loc = returnOp.getLoc();
+  for (Value result : returnOp.getOperands()) {
+    if (!isa<RankedTensorType>(result.getType()))
+      result = tensor::FromElementsOp::create(
+          builder, loc, RankedTensorType::get({}, result.getType()), result);
+    auto type = cast<RankedTensorType>(result.getType());
+    Value memory = function.getBody().front().addArgument(
+        getBufferType(type, /*isOutput=*/true), loc);
+    bufferization::MaterializeInDestinationOp::create(
+        builder, loc, /*result=*/Type(), result, memory, /*restrict=*/true,
+        /*writable=*/true);
+  }
+  Value good = arith::ConstantIntOp::create(builder, loc, 0, 32);
+  returnOp.getOperandsMutable().assign(good);
+}
+
+/// Make the type of `function` and its attributes those of its body.
+static void updateType(func::FuncOp function, func::ReturnOp returnOp) {
+  Block &entry = function.getBody().front();
+  SmallVector<Attribute> argAttrs;
+  function.getAllArgAttrs(argAttrs);
+  argAttrs.resize(entry.getNumArguments(),
+                  DictionaryAttr::get(function.getContext()));
+  function.setType(FunctionType::get(function.getContext(),
+                                     entry.getArgumentTypes(),
+                                     returnOp.getOperandTypes()));
+  function.setAllArgAttrs(argAttrs);
+  if (function.isPublic())
+    function.setAllResultAttrs(ArrayRef<Attribute>{
+        DictionaryAttr::get(function.getContext())});
+}
+
+/// Return the one return of `function`, or null after a diagnostic.
+static func::ReturnOp getReturn(func::FuncOp function) {
+  if (!function.getBody().hasOneBlock()) {
+    function.emitOpError("expects a body of one block, got more");
+    return nullptr;
+  }
+  return dyn_cast<func::ReturnOp>(function.getBody().front().getTerminator());
+}
+
+namespace {
+struct ExposeBuffers : impl::ExposeBuffersBase<ExposeBuffers> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    func::ReturnOp returnOp = getReturn(function);
+    if (!returnOp)
+      return signalPassFailure();
+    if (function.isPublic()) {
+      FailureOr<Signature> signature = Signature::get(function);
+      if (failed(signature))
+        return signalPassFailure();
+      function->setAttr(kSignatureAttrName, signature->toAttr(&getContext()));
+    }
+    OpBuilder builder =
+        OpBuilder::atBlockBegin(&function.getBody().front());
+    for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
+      exposeArgument(builder, function, i);
+    if (function.isPublic())
+      exposeResults(function, returnOp);
+    updateType(function, returnOp);
+  }
+};
+} // namespace
