@@ -6,8 +6,11 @@
 #ifndef ATTN_INITALL_H
 #define ATTN_INITALL_H
 
+#include "attn/Codegen/Passes.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/IR/AttnDialect.h"
+#include "attn/Pipeline/Passes.h"
+#include "attn/Pipeline/Phases.h"
 #include "attn/Transforms/Passes.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -23,6 +26,9 @@ inline void registerAllDialects(DialectRegistry &registry) {
 inline void registerAllPasses() {
   registerAttnTransformsPasses();
   registerAttnConversionPasses();
+  registerAttnCodegenPasses();
+  registerAttnPipelinePasses();
+  registerPipelines();
 }
 
 } // namespace mlir::attn

@@ -54,7 +54,7 @@ static void returnExtents(func::FuncOp clone) {
 }
 
 namespace {
-struct OutlineShapes : impl::OutlineShapesBase<OutlineShapes> {
+struct OutlineShapes : attn::impl::OutlineShapesBase<OutlineShapes> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);

@@ -18,21 +18,7 @@
 #include <stdint.h>
 
 #include "DLTensor.h"
-
-/// What an entry returns. The emitted header repeats this list.
-enum {
-  ATTN_OK = 0,
-  ATTN_ERROR_NULL = 1,
-  ATTN_ERROR_RANK = 2,
-  ATTN_ERROR_TYPE = 3,
-  ATTN_ERROR_SHAPE = 4,
-  ATTN_ERROR_DEVICE = 5,
-  ATTN_ERROR_STRIDES = 6,
-  ATTN_ERROR_ALIAS = 7,
-  ATTN_ERROR_DATA = 8,
-  ATTN_ERROR_MEMORY = 9,
-  ATTN_ERROR_CPU = 10
-};
+#include "Errors.h"
 
 /// Check every tensor against the signature and write the words of a memref for
 /// each: pointer, pointer, offset, extents, strides.

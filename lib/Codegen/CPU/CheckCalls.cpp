@@ -43,7 +43,7 @@ static LogicalResult checkCalls(func::FuncOp function, SymbolTable &symbols,
 }
 
 namespace {
-struct CheckCalls : impl::CheckCallsBase<CheckCalls> {
+struct CheckCalls : attn::impl::CheckCallsBase<CheckCalls> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     DenseSet<Operation *> good;

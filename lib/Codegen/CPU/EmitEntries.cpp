@@ -335,13 +335,13 @@ LogicalResult EntryBuilder::build() {
   buildSignature();
   buildApply(name + "_apply");
   buildPlainEntry(name, name + "_apply");
-  buildShape(shapeFunctionName(name) + "s");
-  buildPlainEntry(name + "_shape", shapeFunctionName(name) + "s");
+  buildShape(name + ".shape_apply");
+  buildPlainEntry(name + "_shape", name + ".shape_apply");
   return success();
 }
 
 namespace {
-struct EmitEntries : impl::EmitEntriesBase<EmitEntries> {
+struct EmitEntries : attn::impl::EmitEntriesBase<EmitEntries> {
   void runOnOperation() override {
     SmallVector<LLVM::LLVMFuncOp> functions;
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())

@@ -91,7 +91,7 @@ static void exposeResults(func::FuncOp function, func::ReturnOp returnOp) {
 /// Make the type of `function` and its attributes those of its body.
 static void updateType(func::FuncOp function, func::ReturnOp returnOp) {
   Block &entry = function.getBody().front();
-  SmallVector<Attribute> argAttrs;
+  SmallVector<DictionaryAttr> argAttrs;
   function.getAllArgAttrs(argAttrs);
   argAttrs.resize(entry.getNumArguments(),
                   DictionaryAttr::get(function.getContext()));
@@ -100,8 +100,8 @@ static void updateType(func::FuncOp function, func::ReturnOp returnOp) {
                                      returnOp.getOperandTypes()));
   function.setAllArgAttrs(argAttrs);
   if (function.isPublic())
-    function.setAllResultAttrs(ArrayRef<Attribute>{
-        DictionaryAttr::get(function.getContext())});
+    function.setAllResultAttrs(
+        ArrayRef<DictionaryAttr>{DictionaryAttr::get(function.getContext())});
 }
 
 /// Return the one return of `function`, or null after a diagnostic.
@@ -114,7 +114,7 @@ static func::ReturnOp getReturn(func::FuncOp function) {
 }
 
 namespace {
-struct ExposeBuffers : impl::ExposeBuffersBase<ExposeBuffers> {
+struct ExposeBuffers : attn::impl::ExposeBuffersBase<ExposeBuffers> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal())

@@ -41,10 +41,16 @@ void attn::registerCpuTranslations(DialectRegistry &registry) {
 static void retarget(llvm::Module &module, const llvm::Module &like) {
   module.setTargetTriple(like.getTargetTriple());
   module.setDataLayout(like.getDataLayout());
-  for (llvm::Function &function : module)
+  for (llvm::Function &function : module) {
     for (StringRef name : {"target-cpu", "target-features", "tune-cpu",
                            "frame-pointer", "min-legal-vector-width"})
       function.removeFnAttr(name);
+    // It runs once a call and would otherwise be most of a small object.
+    if (!function.isDeclaration()) {
+      function.addFnAttr(llvm::Attribute::MinSize);
+      function.addFnAttr(llvm::Attribute::OptimizeForSize);
+    }
+  }
 }
 
 /// Link the functions of the run-time library that `module` calls into it.

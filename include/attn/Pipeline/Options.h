@@ -1,0 +1,41 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What can be asked of a compilation. A tool fills one of these; no library reads a flag or the environment.
+
+#ifndef ATTN_PIPELINE_OPTIONS_H
+#define ATTN_PIPELINE_OPTIONS_H
+
+#include <string>
+
+namespace mlir::attn {
+
+/// The steps of compilation, in order.
+enum class Phase {
+  Input,
+  Core,
+  Schedule,
+  Tiles,
+  Linalg,
+  Vectors,
+  Buffers,
+  Llvm,
+  Object
+};
+
+struct CompileOptions {
+  /// `host`, `TRIPLE` or `TRIPLE:CPU`; empty: what the module says, else host.
+  std::string target;
+  /// The last phase to run.
+  Phase stopAfter = Phase::Object;
+  /// Of LLVM, 0 to 3.
+  unsigned optLevel = 3;
+  /// Check what each phase promises.
+  bool verifyPhases = true;
+  /// Folder that gets the IR after each phase, `3-schedule.mlir`; empty: none.
+  std::string dumpFolder;
+};
+
+} // namespace mlir::attn
+
+#endif // ATTN_PIPELINE_OPTIONS_H

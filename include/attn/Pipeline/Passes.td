@@ -1,0 +1,68 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Passes about the road as a whole.
+
+#ifndef ATTN_PIPELINE_PASSES_TD
+#define ATTN_PIPELINE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def SetTarget : Pass<"attn-set-target", "::mlir::ModuleOp"> {
+  let summary = "writes the target on the module";
+  let description = [{
+    Gives the module the attribute `attn.target`, from which all later passes read
+    what they need to know about the processor. Without the option a target that
+    the module has stays, and one that has none gets this very machine.
+
+    ```mlir
+    module {}
+    ```
+
+    becomes, with `target=x86_64-linux-gnu:x86-64-v3`,
+
+    ```mlir
+    module attributes {attn.target = {cpu = "x86-64-v3", features = "",
+      l1_bytes = 32768 : i64, l2_bytes = 1048576 : i64,
+      triple = "x86_64-unknown-linux-gnu", vector_bits = 256 : i64,
+      vector_registers = 16 : i64}} {}
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "host, TRIPLE or TRIPLE:CPU">
+  ];
+}
+
+def VerifyPhase : Pass<"attn-verify-phase", "::mlir::ModuleOp"> {
+  let summary = "checks what a phase promises";
+  let description = [{
+    Fails with a diagnostic unless the module is as the phase leaves it: the table
+    of `docs/Architecture.md`, row by row.
+
+    ```mlir
+    // attn-opt --attn-verify-phase=phase=linalg
+    %o = attn.sdpa ...  // error: op expects to be gone after phase 'linalg'
+    ```
+  }];
+  let options = [
+    Option<"phase", "phase", "std::string", "\"input\"", "a phase's name">
+  ];
+}
+
+def WritePhase : Pass<"attn-write-phase", "::mlir::ModuleOp"> {
+  let summary = "writes the module to a file";
+  let description = [{
+    Writes the module to `file`, creating its folder. What --dump-phases-to is made
+    of.
+
+    ```mlir
+    // attn-opt --attn-write-phase=file=after.mlir
+    ```
+  }];
+  let options = [
+    Option<"file", "file", "std::string", "\"-\"", "where to write">
+  ];
+}
+
+#endif // ATTN_PIPELINE_PASSES_TD

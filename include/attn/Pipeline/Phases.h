@@ -1,0 +1,75 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The road from attention to a binary, in named steps. Flags, files of --dump-phases-to, pipelines of attn-opt and
+// attn-verify-phase all come from this one table.
+
+#ifndef ATTN_PIPELINE_PHASES_H
+#define ATTN_PIPELINE_PHASES_H
+
+#include "attn/Pipeline/Options.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <array>
+#include <optional>
+
+namespace mlir::attn {
+
+struct PhaseInfo {
+  Phase phase;
+  llvm::StringLiteral name;
+  /// What is true when the phase is done.
+  llvm::StringLiteral holds;
+};
+
+inline constexpr std::array<PhaseInfo, 9> kPhases = {{
+    {Phase::Input, "input",
+     "verified ops on ranked tensors; calls inlined, nothing decided"},
+    {Phase::Core, "core",
+     "no attn.mha, no attn.rope, no tensor of i1; checks and shapes are "
+     "functions of their own"},
+    {Phase::Schedule, "schedule",
+     "every attn.sdpa carries a schedule that fits the target"},
+    {Phase::Tiles, "tiles",
+     "loops over attn.block_step, attn.merge and attn.finish; no attn.sdpa"},
+    {Phase::Linalg, "linalg", "the same loops over linalg; no attn op"},
+    {Phase::Vectors, "vectors",
+     "register tiles are vectors; tensors only around them"},
+    {Phase::Buffers, "buffers",
+     "no tensor; results written in place; no allocation inside a loop"},
+    {Phase::Llvm, "llvm", "only the llvm and omp dialects; C entries"},
+    {Phase::Object, "object", "machine code"},
+}};
+
+/// Return the row of `phase`.
+const PhaseInfo &getPhaseInfo(Phase phase);
+
+/// Return the phase called `name`, or nothing.
+std::optional<Phase> findPhase(StringRef name);
+
+/// Return the names of all phases in order.
+SmallVector<StringRef> getPhaseNames();
+
+/// Add the passes that lead from the phase before to `phase`; none for object,
+/// which emitCpu makes.
+void buildPhase(OpPassManager &pm, Phase phase);
+
+/// Add all phases up to `options.stopAfter`, each followed by its check and by
+/// what the options ask for.
+void buildCpuPipeline(OpPassManager &pm, const CompileOptions &options);
+
+/// Register `attn-cpu-pipeline` and `attn-phase-NAME` for attn-opt.
+void registerPipelines();
+
+/// Register all dialects, interfaces and translations that compiling needs, and
+/// nothing else.
+void registerCompilerDialects(DialectRegistry &registry);
+
+/// Fails with a diagnostic unless `module` is as `phase` leaves it.
+LogicalResult verifyPhase(ModuleOp module, Phase phase);
+
+} // namespace mlir::attn
+
+#endif // ATTN_PIPELINE_PHASES_H

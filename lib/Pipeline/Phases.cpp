@@ -1,0 +1,204 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One function a phase: the list of its passes, under the command that runs the same.
+
+#include "attn/Pipeline/Phases.h"
+#include "attn/Codegen/Passes.h"
+#include "attn/Conversion/Passes.h"
+#include "attn/Pipeline/Passes.h"
+#include "attn/Transforms/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+const PhaseInfo &attn::getPhaseInfo(Phase phase) {
+  return kPhases[static_cast<size_t>(phase)];
+}
+
+std::optional<Phase> attn::findPhase(StringRef name) {
+  for (const PhaseInfo &info : kPhases)
+    if (info.name == name)
+      return info.phase;
+  return std::nullopt;
+}
+
+SmallVector<StringRef> attn::getPhaseNames() {
+  SmallVector<StringRef> names;
+  for (const PhaseInfo &info : kPhases)
+    names.push_back(info.name);
+  return names;
+}
+
+//===----------------------------------------------------------------------===//
+// The phases
+//===----------------------------------------------------------------------===//
+
+// attn-opt --attn-check-calls --inline --symbol-dce
+static void buildInput(OpPassManager &pm) {
+  pm.addPass(createCheckCalls());
+  pm.addPass(createInlinerPass(/*opPipelines=*/{},
+                               /*defaultPipelineBuilder=*/nullptr));
+  pm.addPass(createSymbolDCEPass());
+}
+
+// attn-opt --attn-outline-shapes --attn-decompose-layers --canonicalize --cse
+static void buildCore(OpPassManager &pm) {
+  pm.addPass(createOutlineShapes());
+  pm.addPass(createDecomposeLayers());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+static void buildSchedule(OpPassManager &pm) {}
+
+static void buildTiles(OpPassManager &pm) {}
+
+// attn-opt --convert-attn-to-linalg --canonicalize --cse
+static void buildLinalg(OpPassManager &pm) {
+  pm.addPass(createAttnToLinalg());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+static void buildVectors(OpPassManager &pm) {}
+
+// attn-opt --attn-expose-buffers --eliminate-empty-tensors
+//   --empty-tensor-to-alloc-tensor --one-shot-bufferize --canonicalize --cse
+static void buildBufferization(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createExposeBuffers());
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
+  pm.addPass(bufferization::createOneShotBufferizePass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+// attn-opt --ownership-based-buffer-deallocation --canonicalize
+//   --buffer-deallocation-simplification --bufferization-lower-deallocations
+static void buildDeallocation(OpPassManager &pm) {
+  pm.addPass(bufferization::createOwnershipBasedBufferDeallocationPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(bufferization::createBufferDeallocationSimplificationPass());
+  pm.addPass(bufferization::createLowerDeallocationsPass());
+}
+
+static void buildBuffers(OpPassManager &pm) {
+  buildBufferization(pm);
+  buildDeallocation(pm);
+  // attn-opt --convert-linalg-to-loops --canonicalize --cse
+  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+// attn-opt --scf-forall-to-for --expand-strided-metadata --lower-affine
+//   --arith-emulate-unsupported-floats="source-types=bf16 target-type=f32"
+//   --arith-expand=include-bf16 --convert-scf-to-cf --convert-math-to-libm
+//   --convert-to-llvm --reconcile-unrealized-casts --attn-emit-entries
+static void buildLlvm(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createForallToForLoopPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  arith::ArithEmulateUnsupportedFloatsOptions emulate;
+  emulate.sourceTypeStrs = {"bf16"};
+  emulate.targetTypeStr = "f32";
+  pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createEmitEntries());
+}
+
+void attn::buildPhase(OpPassManager &pm, Phase phase) {
+  switch (phase) {
+  case Phase::Input:
+    return buildInput(pm);
+  case Phase::Core:
+    return buildCore(pm);
+  case Phase::Schedule:
+    return buildSchedule(pm);
+  case Phase::Tiles:
+    return buildTiles(pm);
+  case Phase::Linalg:
+    return buildLinalg(pm);
+  case Phase::Vectors:
+    return buildVectors(pm);
+  case Phase::Buffers:
+    return buildBuffers(pm);
+  case Phase::Llvm:
+    return buildLlvm(pm);
+  case Phase::Object:
+    return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The whole road
+//===----------------------------------------------------------------------===//
+
+/// Add what follows a phase: its check, and its copy on disk.
+static void finishPhase(OpPassManager &pm, const PhaseInfo &info,
+                        const CompileOptions &options) {
+  if (options.verifyPhases)
+    pm.addPass(createVerifyPhase({info.name.str()}));
+  if (!options.dumpFolder.empty())
+    pm.addPass(createWritePhase(
+        {options.dumpFolder + "/" + std::to_string(int(info.phase) + 1) + "-" +
+         info.name.str() + ".mlir"}));
+}
+
+void attn::buildCpuPipeline(OpPassManager &pm, const CompileOptions &options) {
+  pm.addPass(createSetTarget({options.target}));
+  for (const PhaseInfo &info : kPhases) {
+    if (info.phase > options.stopAfter || info.phase == Phase::Object)
+      return;
+    buildPhase(pm, info.phase);
+    finishPhase(pm, info, options);
+  }
+}
+
+namespace {
+struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("host, TRIPLE or TRIPLE:CPU")};
+  Option<std::string> stopAfter{*this, "stop-after",
+                                llvm::cl::desc("the last phase to run"),
+                                llvm::cl::init("llvm")};
+};
+} // namespace
+
+void attn::registerPipelines() {
+  PassPipelineRegistration<CpuPipelineOptions>(
+      "attn-cpu-pipeline", "All phases for the CPU down to the llvm dialect",
+      [](OpPassManager &pm, const CpuPipelineOptions &flags) {
+        CompileOptions options;
+        options.target = flags.target;
+        options.stopAfter = findPhase(flags.stopAfter).value_or(Phase::Llvm);
+        buildCpuPipeline(pm, options);
+      });
+  for (const PhaseInfo &info : kPhases) {
+    if (info.phase == Phase::Object)
+      continue;
+    PassPipelineRegistration<>(("attn-phase-" + info.name).str(), info.holds,
+                               [phase = info.phase](OpPassManager &pm) {
+                                 buildPhase(pm, phase);
+                               });
+  }
+}
