@@ -9,6 +9,7 @@
 
 #include "attn/Pipeline/Options.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"
 
