@@ -150,6 +150,15 @@ static DenseElementsAttr getConstant(SdpaOp op, Value operand) {
   return elements;
 }
 
+/// Return whether all elements are as `wanted` says; one is looked at where all
+/// are the same.
+template <typename T, typename Predicate>
+static bool allElements(DenseElementsAttr elements, Predicate wanted) {
+  if (elements.isSplat() && !elements.empty())
+    return wanted(elements.getSplatValue<T>());
+  return llvm::all_of(elements.getValues<T>(), wanted);
+}
+
 /// Return whether a mask says `j <= i + offset` of every row `i` and key `j`,
 /// the same for all batch entries and heads.
 static bool isTriangle(DenseElementsAttr mask, int64_t rows, int64_t keys,
@@ -172,8 +181,8 @@ struct DropTrueMask : OpRewritePattern<SdpaOp> {
   LogicalResult matchAndRewrite(SdpaOp op,
                                 PatternRewriter &rewriter) const override {
     DenseElementsAttr mask = getConstant(op, op.getMask());
-    if (!mask || !llvm::all_of(mask.getValues<APInt>(),
-                               [](const APInt &e) { return !e.isZero(); }))
+    if (!mask ||
+        !allElements<APInt>(mask, [](const APInt &e) { return !e.isZero(); }))
       return rewriter.notifyMatchFailure(op, "mask may exclude a key");
     rewriter.modifyOpInPlace(op, [&] { op.getMaskMutable().clear(); });
     return success();
@@ -188,8 +197,8 @@ struct DropZeroBias : OpRewritePattern<SdpaOp> {
   LogicalResult matchAndRewrite(SdpaOp op,
                                 PatternRewriter &rewriter) const override {
     DenseElementsAttr bias = getConstant(op, op.getBias());
-    if (!bias || !llvm::all_of(bias.getValues<APFloat>(),
-                               [](const APFloat &e) { return e.isZero(); }))
+    if (!bias || !allElements<APFloat>(
+                     bias, [](const APFloat &e) { return e.isZero(); }))
       return rewriter.notifyMatchFailure(op, "bias may change a score");
     rewriter.modifyOpInPlace(op, [&] { op.getBiasMutable().clear(); });
     return success();

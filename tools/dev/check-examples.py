@@ -9,8 +9,8 @@
 #   ```
 #
 # in the descriptions of .td files and in .md files has to parse and verify. A block that does not start with a function,
-# a module or an alias is a fragment, as passes show before and after: it is counted and not run. So is a whole function
-# under ```mlir {fragment}.
+# a module or an alias, or leaves something out with `...`, is a fragment, as passes show before and after: it is counted
+# and not run. So is a whole function under ```mlir {fragment}.
 #
 #   tools/dev/check-examples.py [--attn-opt=PATH] [FILE...]
 import argparse
@@ -54,7 +54,7 @@ def main():
     run, failed, fragments = 0, 0, 0
     for path in files:
         for line, mark, text in blocks(path):
-            if mark == "{fragment}" or not WHOLE.match(text):
+            if mark == "{fragment}" or "..." in text or not WHOLE.match(text):
                 fragments += 1
                 continue
             complaint = f"{path}:{line}: expects '```mlir' or '```mlir {{fragment}}', got '{mark}'\n" if mark else \

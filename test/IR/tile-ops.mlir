@@ -1,0 +1,56 @@
+// RUN: attn-opt %s --verify-roundtrip | FileCheck %s
+
+// CHECK-LABEL: func.func @block_step
+// CHECK: attn.block_step %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} bias(%{{[a-z0-9_]+}} : tensor<1x?x?xf32>) mask(%{{[a-z0-9_]+}} : tensor<4x1x?xi1>)
+// CHECK-SAME: state(%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) at(batch %[[I:.*]], head %[[I]], row %[[I]] per %[[I]],
+// CHECK-SAME: position %[[I]], key %[[I]] of %[[I]]) scale = 1.250000e-01 causal
+// CHECK-SAME: window = <left = 3> softcap = 2.000000e+01 bounded
+// CHECK-SAME: schedule = <block_m = 64, block_n = 64, rows = 8, columns = 32, lanes = 16>
+// CHECK-SAME: : tensor<?x16xf16>, tensor<?x16xf16>, tensor<?x32xf16> -> tensor<?xf32>, tensor<?xf32>, tensor<?x32xf32>
+func.func @block_step(%q: tensor<?x16xf16>, %v: tensor<?x32xf16>,
+    %b: tensor<1x?x?xf32>, %m: tensor<4x1x?xi1>, %r: tensor<?xf32>,
+    %a: tensor<?x32xf32>, %i: index) -> tensor<?x32xf32> {
+  %r1, %s1, %a1 = attn.block_step %q, %q, %v bias(%b : tensor<1x?x?xf32>)
+    mask(%m : tensor<4x1x?xi1>) state(%r, %r, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i)
+    scale = 0.125 causal window = <left = 3> softcap = 20.0 bounded
+    schedule = <block_m = 64, block_n = 64, rows = 8, columns = 32, lanes = 16>
+    : tensor<?x16xf16>, tensor<?x16xf16>, tensor<?x32xf16>
+    -> tensor<?xf32>, tensor<?xf32>, tensor<?x32xf32>
+  return %a1 : tensor<?x32xf32>
+}
+
+// Strips of 8 rows and panels of 16 keys or channels.
+//
+// CHECK-LABEL: func.func @packed_block_step
+// CHECK: attn.block_step
+// CHECK-SAME: -> tensor<?x8xf32>, tensor<?x8x16xf32>, tensor<?x2x8x16xf32>
+func.func @packed_block_step(%q: tensor<?x64x8xf32>, %k: tensor<?x64x16xf32>,
+    %v: tensor<2x?x16x16xf32>, %r: tensor<?x8xf32>, %s: tensor<?x8x16xf32>,
+    %a: tensor<?x2x8x16xf32>, %i: index) -> tensor<?x2x8x16xf32> {
+  %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
+    : tensor<?x64x8xf32>, tensor<?x64x16xf32>, tensor<2x?x16x16xf32>
+    -> tensor<?x8xf32>, tensor<?x8x16xf32>, tensor<?x2x8x16xf32>
+  return %a1 : tensor<?x2x8x16xf32>
+}
+
+// CHECK-LABEL: func.func @merge
+// CHECK: attn.merge(%[[R:.*]], %[[S:.*]], %[[A:.*]]), (%[[R]], %[[S]], %[[A]]) : tensor<8xf64>, tensor<8x4xf64>, tensor<8x32xf64>
+func.func @merge(%r: tensor<8xf64>, %s: tensor<8x4xf64>, %a: tensor<8x32xf64>)
+    -> tensor<8x32xf64> {
+  %r1, %s1, %a1 = attn.merge (%r, %s, %a), (%r, %s, %a)
+    : tensor<8xf64>, tensor<8x4xf64>, tensor<8x32xf64>
+  return %a1 : tensor<8x32xf64>
+}
+
+// CHECK-LABEL: func.func @finish
+// CHECK: attn.finish %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} sinks(%{{[a-z0-9_]+}} : tensor<4xf16>, row %[[I:.*]] per %[[I]])
+// CHECK-SAME: : tensor<8xf32>, tensor<8xf32>, tensor<8x32xf32> -> tensor<8x32xbf16>, tensor<8xf32>
+func.func @finish(%r: tensor<8xf32>, %a: tensor<8x32xf32>, %h: tensor<4xf16>,
+    %i: index) -> tensor<8x32xbf16> {
+  %o, %l = attn.finish %r, %r, %a sinks(%h : tensor<4xf16>, row %i per %i)
+    : tensor<8xf32>, tensor<8xf32>, tensor<8x32xf32>
+    -> tensor<8x32xbf16>, tensor<8xf32>
+  return %o : tensor<8x32xbf16>
+}
