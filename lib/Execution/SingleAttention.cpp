@@ -1,0 +1,70 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Recognises functions that are one attn.sdpa and reads its settings.
+
+#include "attn/Execution/SingleAttention.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+SdpaOp mlir::attn::getSingleAttention(func::FuncOp function) {
+  if (!function.getBody().hasOneBlock())
+    return nullptr;
+  Block &body = function.getBody().front();
+  if (body.getOperations().size() != 2)
+    return nullptr;
+  auto op = dyn_cast<SdpaOp>(body.front());
+  if (!op || !llvm::all_of(op->getOperands(), llvm::IsaPred<BlockArgument>))
+    return nullptr;
+  return op;
+}
+
+static AxisOrder orderOf(Layout layout) {
+  return layout == Layout::bhsd ? AxisOrder::HeadsFirst
+                                : AxisOrder::SequenceFirst;
+}
+
+static Diagonal diagonalOf(Causal causal) {
+  switch (causal) {
+  case Causal::None:
+    return Diagonal::None;
+  case Causal::TopLeft:
+    return Diagonal::TopLeft;
+  case Causal::BottomRight:
+    return Diagonal::BottomRight;
+  }
+  llvm_unreachable("all alignments are handled");
+}
+
+AttentionProblem mlir::attn::getProblem(SdpaOp op,
+                                        ArrayRef<HostTensor> arguments) {
+  auto get = [&](Value operand) -> const HostTensor * {
+    if (!operand)
+      return nullptr;
+    return &arguments[cast<BlockArgument>(operand).getArgNumber()];
+  };
+  AttentionProblem problem;
+  problem.query = get(op.getQuery());
+  problem.key = get(op.getKey());
+  problem.value = get(op.getValue());
+  problem.bias = get(op.getBias());
+  problem.mask = get(op.getMask());
+  problem.kvLengths = get(op.getKvLengths());
+  problem.queryOffset = get(op.getQueryOffset());
+  problem.sinks = get(op.getSinks());
+  if (std::optional<APFloat> scale = op.getScale())
+    problem.scale = scale->convertToDouble();
+  if (std::optional<APFloat> softcap = op.getSoftcap())
+    problem.softcap = softcap->convertToDouble();
+  if (std::optional<WindowAttr> window = op.getWindow()) {
+    problem.windowLeft = window->getLeft();
+    problem.windowRight = window->getRight();
+  }
+  problem.causal = diagonalOf(op.getCausal());
+  problem.queryOrder = orderOf(op.getQueryLayout());
+  problem.keyOrder = orderOf(op.getKeyLayout());
+  problem.valueOrder = orderOf(op.getValueLayout());
+  problem.outputOrder = orderOf(op.getOutputLayout());
+  return problem;
+}

@@ -1,0 +1,312 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn.sdpa by its definition, one row of scores after the other.
+
+#include "Sdpa.h"
+
+#include "attn/IR/AttentionShape.h"
+
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::attn;
+
+int64_t mlir::attn::addSaturating(int64_t a, int64_t b) {
+  int64_t sum;
+  if (!llvm::AddOverflow(a, b, sum))
+    return sum;
+  return a < 0 ? std::numeric_limits<int64_t>::min()
+               : std::numeric_limits<int64_t>::max();
+}
+
+bool mlir::attn::isOutsideBand(int64_t key, int64_t position, bool causal,
+                               std::optional<int64_t> left,
+                               std::optional<int64_t> right) {
+  return (causal && key > position) ||
+         (left && key < addSaturating(position, -*left)) ||
+         (right && key > addSaturating(position, *right));
+}
+
+namespace {
+/// A rank-4 tensor whose element is named by batch, head, sequence, channel.
+struct Heads {
+  Heads(const TensorValue &tensor, Layout layout)
+      : tensor(tensor), isHeadsFirst(layout == Layout::bhsd),
+        heads(tensor.shape[headDim(layout)]),
+        sequence(tensor.shape[sequenceDim(layout)]),
+        channels(tensor.shape[kChannelDim]) {}
+
+  /// Return where the channels of one head of one token begin.
+  int64_t rowOffset(int64_t b, int64_t h, int64_t s) const {
+    int64_t row = isHeadsFirst ? h * sequence + s : s * heads + h;
+    return (b * heads * sequence + row) * channels;
+  }
+
+  const TensorValue &tensor;
+  bool isHeadsFirst;
+  int64_t heads, sequence, channels;
+};
+
+/// One attention in arithmetic of type T.
+template <typename T>
+class SdpaRunner {
+public:
+  SdpaRunner(const SdpaInputs &in, AttentionStatistics &statistics,
+             SdpaOutputs &outputs)
+      : in(in), statistics(statistics), outputs(outputs),
+        query(*in.query, in.queryLayout), key(*in.key, in.keyLayout),
+        value(*in.value, in.valueLayout),
+        output(outputs.output, in.outputLayout) {
+    double size = static_cast<double>(query.channels);
+    scale = static_cast<T>(
+        in.scale.value_or(size == 0 ? 1.0 : 1.0 / std::sqrt(size)));
+  }
+
+  void run() {
+    ++statistics.count;
+    for (int64_t b = 0, e = in.query->shape[kBatchDim]; b < e; ++b)
+      for (int64_t h = 0; h < query.heads; ++h)
+        for (int64_t i = 0; i < query.sequence; ++i)
+          runRow(b, h, i);
+  }
+
+private:
+  /// Return the element of a bias or mask that broadcasts to [B, H, M, N].
+  static Cell broadcast(const TensorValue &tensor, ArrayRef<int64_t> index) {
+    int64_t offset = 0;
+    ArrayRef<int64_t> own = index.take_back(tensor.getRank());
+    for (auto [i, extent] : llvm::zip_equal(own, tensor.shape))
+      offset = offset * extent + (extent == 1 ? 0 : i);
+    return tensor.cells[offset];
+  }
+
+  int64_t keyCount(int64_t b) const {
+    if (!in.lengths)
+      return key.sequence;
+    return std::clamp<int64_t>(in.lengths->cells[b].integer, 0, key.sequence);
+  }
+
+  int64_t positionOf(int64_t b, int64_t i) const {
+    int64_t offset = 0;
+    if (in.causal == Causal::BottomRight)
+      offset = keyCount(b) - query.sequence;
+    else if (in.offset && in.offset->isTensor())
+      offset = in.offset->getTensor()
+                   .cells[in.offset->getTensor().getRank() == 0 ? 0 : b]
+                   .integer;
+    else if (in.offset)
+      offset = in.offset->getScalar().integer;
+    return addSaturating(i, offset);
+  }
+
+  /// Steps 1 to 4 of the definition.
+  T score(int64_t b, int64_t h, int64_t i, int64_t j) const {
+    const Cell *q = &query.tensor.cells[query.rowOffset(b, h, i)];
+    const Cell *k = &key.tensor.cells[key.rowOffset(b, keyHead(h), j)];
+    T product = 0;
+    for (int64_t d = 0; d < query.channels; ++d)
+      product += static_cast<T>(q[d].real) * static_cast<T>(k[d].real);
+    T s = scale * product;
+    if (in.softcap)
+      s = T(*in.softcap) * std::tanh(s / T(*in.softcap));
+    return in.bias ? s + T(broadcast(*in.bias, {b, h, i, j}).real) : s;
+  }
+
+  int64_t keyHead(int64_t h) const { return h / (query.heads / key.heads); }
+
+  /// Step 5: collect the keys that nothing excludes, and their scores.
+  void collect(int64_t b, int64_t h, int64_t i) {
+    kept.clear();
+    int64_t position = positionOf(b, i);
+    for (int64_t j = 0, e = keyCount(b); j < e; ++j) {
+      if (isOutsideBand(j, position, in.causal != Causal::None, in.left,
+                        in.right) ||
+          (in.mask && !broadcast(*in.mask, {b, h, i, j}).integer))
+        continue;
+      T s = score(b, h, i, j);
+      if (s == -std::numeric_limits<T>::infinity())
+        continue;
+      kept.emplace_back(j, s);
+      note(s, statistics.largestScore);
+    }
+    statistics.operations +=
+        2 * (query.channels + value.channels) * int64_t(kept.size());
+  }
+
+  static void note(double number, double &largest) {
+    if (std::isfinite(number))
+      largest = std::max(largest, std::fabs(number));
+  }
+
+  /// Steps 6 and 7.
+  void runRow(int64_t b, int64_t h, int64_t i) {
+    collect(b, h, i);
+    std::vector<T> result(value.channels, T(0));
+    T sink = -std::numeric_limits<T>::infinity();
+    if (in.sinks)
+      sink = static_cast<T>(in.sinks->cells[h].real);
+    T logSum = sink;
+    if (!kept.empty()) {
+      T largest = sink;
+      for (auto [j, s] : kept)
+        largest = s > largest ? s : largest;
+      T sum = in.sinks ? std::exp(sink - largest) : T(0);
+      for (auto [j, s] : kept)
+        sum += std::exp(s - largest);
+      for (auto [j, s] : kept)
+        addValue(b, h, j, std::exp(s - largest) / sum, result);
+      logSum = largest + std::log(sum);
+    }
+    for (int64_t e = 0; e < value.channels; ++e)
+      outputs.output.cells[output.rowOffset(b, h, i) + e].real = result[e];
+    outputs.lse.cells[(b * query.heads + h) * query.sequence + i].real = logSum;
+  }
+
+  void addValue(int64_t b, int64_t h, int64_t j, T weight,
+                std::vector<T> &result) {
+    const Cell *v = &value.tensor.cells[value.rowOffset(b, keyHead(h), j)];
+    for (int64_t e = 0; e < value.channels; ++e) {
+      result[e] += weight * static_cast<T>(v[e].real);
+      note(v[e].real, statistics.largestValue);
+    }
+  }
+
+  const SdpaInputs &in;
+  AttentionStatistics &statistics;
+  SdpaOutputs &outputs;
+  Heads query, key, value, output;
+  T scale;
+  std::vector<std::pair<int64_t, T>> kept;
+};
+
+/// An extent of an operand and what it must be.
+struct Extent {
+  StringRef operand;
+  int64_t dim, got, wanted;
+};
+} // namespace
+
+static LogicalResult verifyExtents(Operation *op, ArrayRef<Extent> extents) {
+  for (const Extent &extent : extents)
+    if (extent.got != extent.wanted)
+      return op->emitOpError("expects ")
+             << extent.wanted << " elements at dimension " << extent.dim
+             << " of '" << extent.operand << "', got " << extent.got;
+  return success();
+}
+
+static LogicalResult verifyBroadcast(Operation *op, StringRef name,
+                                     const TensorValue *tensor,
+                                     ArrayRef<int64_t> full) {
+  if (!tensor)
+    return success();
+  SmallVector<Extent> extents;
+  for (auto [i, extent] : llvm::enumerate(tensor->shape))
+    if (extent != 1)
+      extents.push_back({name, int64_t(i), extent,
+                         full[full.size() - tensor->getRank() + i]});
+  return verifyExtents(op, extents);
+}
+
+/// Fails unless the tensors fit together; types have not said so where a
+/// dimension is dynamic.
+static LogicalResult verifyInputs(Operation *op, const SdpaInputs &in) {
+  Heads query(*in.query, in.queryLayout), key(*in.key, in.keyLayout),
+      value(*in.value, in.valueLayout);
+  int64_t batch = in.query->shape[kBatchDim];
+  SmallVector<Extent> extents = {
+      {"key", kBatchDim, in.key->shape[kBatchDim], batch},
+      {"value", kBatchDim, in.value->shape[kBatchDim], batch},
+      {"key", kChannelDim, key.channels, query.channels},
+      {"value", headDim(in.valueLayout), value.heads, key.heads},
+      {"value", sequenceDim(in.valueLayout), value.sequence, key.sequence}};
+  if (in.lengths)
+    extents.push_back({"kv_lengths", 0, in.lengths->shape[0], batch});
+  if (in.sinks)
+    extents.push_back({"sinks", 0, in.sinks->shape[0], query.heads});
+  if (in.offset && in.offset->isTensor() &&
+      in.offset->getTensor().getRank() == 1)
+    extents.push_back(
+        {"query_offset", 0, in.offset->getTensor().shape[0], batch});
+  if (failed(verifyExtents(op, extents)))
+    return failure();
+  if (key.heads == 0 ? query.heads != 0 : query.heads % key.heads != 0)
+    return op->emitOpError("expects the heads of 'query' to be a multiple of "
+                           "those of 'key', got ")
+           << query.heads << " and " << key.heads;
+  int64_t full[4] = {batch, query.heads, query.sequence, key.sequence};
+  return success(succeeded(verifyBroadcast(op, "bias", in.bias, full)) &&
+                 succeeded(verifyBroadcast(op, "mask", in.mask, full)));
+}
+
+FailureOr<SdpaOutputs> mlir::attn::computeSdpa(Machine &machine, Operation *op,
+                                               const SdpaInputs &in) {
+  if (failed(verifyInputs(op, in)))
+    return failure();
+  Heads query(*in.query, in.queryLayout), value(*in.value, in.valueLayout);
+  SmallVector<int64_t, 4> shape(4);
+  shape[kBatchDim] = in.query->shape[kBatchDim];
+  shape[headDim(in.outputLayout)] = query.heads;
+  shape[sequenceDim(in.outputLayout)] = query.sequence;
+  shape[kChannelDim] = value.channels;
+  Type type = in.query->elementType;
+  SdpaOutputs outputs{
+      TensorValue(type, shape, realCell(0)),
+      TensorValue(type, {shape[kBatchDim], query.heads, query.sequence},
+                  realCell(0))};
+  bool isDouble = machine.arithmetic == Arithmetic::Exact || type.isF64();
+  if (isDouble)
+    SdpaRunner<double>(in, machine.statistics, outputs).run();
+  else
+    SdpaRunner<float>(in, machine.statistics, outputs).run();
+  return outputs;
+}
+
+/// Store `tensor` as the value `result`.
+static void setRounded(Machine &machine, Value result, TensorValue tensor) {
+  tensor.elementType =
+      cast<RankedTensorType>(result.getType()).getElementType();
+  for (Cell &cell : tensor.cells)
+    cell.real = machine.round(cell.real, tensor.elementType);
+  machine.set(result, std::move(tensor));
+}
+
+static LogicalResult runSdpa(Machine &machine, SdpaOp op) {
+  SdpaInputs in;
+  in.query = &machine.getTensor(op.getQuery());
+  in.key = &machine.getTensor(op.getKey());
+  in.value = &machine.getTensor(op.getValue());
+  in.bias = machine.getOptionalTensor(op.getBias());
+  in.mask = machine.getOptionalTensor(op.getMask());
+  in.lengths = machine.getOptionalTensor(op.getKvLengths());
+  in.sinks = machine.getOptionalTensor(op.getSinks());
+  if (Value offset = op.getQueryOffset())
+    in.offset = machine.get(offset);
+  if (std::optional<APFloat> scale = op.getScale())
+    in.scale = scale->convertToDouble();
+  if (std::optional<APFloat> softcap = op.getSoftcap())
+    in.softcap = softcap->convertToDouble();
+  if (std::optional<WindowAttr> window = op.getWindow()) {
+    in.left = window->getLeft();
+    in.right = window->getRight();
+  }
+  in.causal = op.getCausal();
+  in.queryLayout = op.getQueryLayout();
+  in.keyLayout = op.getKeyLayout();
+  in.valueLayout = op.getValueLayout();
+  in.outputLayout = op.getOutputLayout();
+  FailureOr<SdpaOutputs> outputs = computeSdpa(machine, op, in);
+  if (failed(outputs))
+    return failure();
+  setRounded(machine, op.getOutput(), std::move(outputs->output));
+  if (op.getLse())
+    setRounded(machine, op.getLse(), std::move(outputs->lse));
+  return success();
+}
+
+void mlir::attn::addAttentionHandlers(Machine &machine) {
+  addHandler<SdpaOp, runSdpa>(machine);
+}

@@ -1,0 +1,47 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attention on values of the interpreter, shared by attn.sdpa and attn.mha.
+
+#ifndef ATTN_LIB_INTERPRETER_SDPA_H
+#define ATTN_LIB_INTERPRETER_SDPA_H
+
+#include "Machine.h"
+
+#include "attn/IR/AttnOps.h"
+
+namespace mlir::attn {
+
+/// Operands and settings of one attention; null or none is absent.
+struct SdpaInputs {
+  const TensorValue *query = nullptr, *key = nullptr, *value = nullptr;
+  const TensorValue *bias = nullptr, *mask = nullptr, *lengths = nullptr,
+                    *sinks = nullptr;
+  std::optional<RuntimeValue> offset;
+  std::optional<double> scale, softcap;
+  std::optional<int64_t> left, right;
+  Causal causal = Causal::None;
+  Layout queryLayout = Layout::bhsd, keyLayout = Layout::bhsd,
+         valueLayout = Layout::bhsd, outputLayout = Layout::bhsd;
+};
+
+/// What attention gives, before it is stored in a type.
+struct SdpaOutputs {
+  TensorValue output, lse;
+};
+
+/// Compute attention; complaints about shapes are made at `op`.
+FailureOr<SdpaOutputs> computeSdpa(Machine &machine, Operation *op,
+                                   const SdpaInputs &inputs);
+
+/// Add two numbers; the nearest end of the range where the sum leaves it.
+int64_t addSaturating(int64_t a, int64_t b);
+
+/// Return whether a key at `key` is left of, on or right of the diagonal at
+/// `position` where the triangle and the window exclude it.
+bool isOutsideBand(int64_t key, int64_t position, bool causal,
+                   std::optional<int64_t> left, std::optional<int64_t> right);
+
+} // namespace mlir::attn
+
+#endif // ATTN_LIB_INTERPRETER_SDPA_H

@@ -1,0 +1,156 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn-run: compiles a function, runs it, and verifies or times what it gives.
+
+#include "../LibraryOptions.h"
+
+#include "attn/Execution/Report.h"
+#include "attn/IR/AttnDialect.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+namespace cl = llvm::cl;
+
+/// Exit statuses: compilation or verification failed; wrong use.
+constexpr int kFailed = 1;
+constexpr int kWrongUse = 2;
+
+namespace {
+/// The command line.
+struct Options {
+  cl::OptionCategory category{"attn-run options"};
+  cl::opt<std::string> input{cl::Positional, cl::Required,
+                             cl::desc("INPUT: text or bytecode, - for stdin"),
+                             cl::cat(category)};
+  cl::opt<std::string> function{
+      "function", cl::value_desc("NAME"),
+      cl::desc("function to run; not needed where there is only one"),
+      cl::cat(category)};
+  cl::list<std::string> inputs{
+      "input", cl::value_desc("SHAPExTYPE[=SEED] | @FILE.npy"),
+      cl::desc("one for each argument, in order; default: filled at random "
+               "from the argument's number"),
+      cl::cat(category)};
+  cl::list<std::string> outputs{
+      "output", cl::value_desc("FILE.npy"),
+      cl::desc("where to write each result, in order"), cl::cat(category)};
+  cl::opt<std::string> target{
+      "target", cl::value_desc("host"), cl::init("host"),
+      cl::desc("what to compile for; must run on this machine"),
+      cl::cat(category)};
+  cl::opt<unsigned> threads{
+      "threads", cl::value_desc("N"), cl::init(0),
+      cl::desc("number of threads; default: one for each core"),
+      cl::cat(category)};
+  cl::opt<bool> verify{"verify",
+                       cl::desc("compare with the f64 interpreter, and with "
+                                "the reference for one attention"),
+                       cl::cat(category)};
+  cl::opt<std::string> benchmark{
+      "benchmark", cl::value_desc("N"), cl::ValueOptional,
+      cl::desc("time N calls (30) and compare with this machine's peaks"),
+      cl::cat(category)};
+  cl::opt<std::string> device{"device", cl::value_desc("cpu | interpreter"),
+                              cl::init("cpu"), cl::desc("who runs it"),
+                              cl::cat(category)};
+  cl::opt<bool> json{"json", cl::desc("print one JSON object"),
+                     cl::cat(category)};
+};
+} // namespace
+
+/// Report an error and return the exit status that its kind has.
+static int report(llvm::Error error) {
+  int status = error.isA<UsageError>() ? kWrongUse : kFailed;
+  llvm::errs() << "attn-run: " << llvm::toString(std::move(error)) << "\n";
+  return status;
+}
+
+static llvm::Expected<RunOptions> readOptions(const Options &options) {
+  RunOptions run;
+  run.function = options.function;
+  run.inputs.assign(options.inputs.begin(), options.inputs.end());
+  run.outputs.assign(options.outputs.begin(), options.outputs.end());
+  run.target = options.target;
+  run.threads = options.threads;
+  run.verify = options.verify;
+  if (options.benchmark.getNumOccurrences() > 0) {
+    run.benchmark = 30;
+    StringRef count = options.benchmark;
+    if (!count.empty() &&
+        (count.getAsInteger(10, run.benchmark) || run.benchmark == 0))
+      return llvm::make_error<UsageError>(
+          "--benchmark expects a number of calls, got '" + count + "'");
+  }
+  static constexpr std::pair<StringRef, Device> kDevices[] = {
+      {"cpu", Device::CPU}, {"interpreter", Device::Interpreter}};
+  SmallVector<StringRef> names;
+  for (auto [name, device] : kDevices) {
+    if (options.device == name) {
+      run.device = device;
+      return run;
+    }
+    names.push_back(name);
+  }
+  return llvm::make_error<UsageError>(
+      "--device expects cpu or interpreter, got '" + options.device +
+      "'; the nearest is '" + nearestName(options.device, names) + "'");
+}
+
+static OwningOpRef<ModuleOp> parseInput(StringRef path, llvm::SourceMgr &source,
+                                        MLIRContext &context, int &status) {
+  std::string message;
+  auto file = openInputFile(path, &message);
+  if (!file) {
+    llvm::errs() << "attn-run: " << message << "\n";
+    status = kWrongUse;
+    return nullptr;
+  }
+  source.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  status = kFailed;
+  return parseSourceFile<ModuleOp>(source, &context);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  dropLibraryOptions();
+  Options options;
+  cl::HideUnrelatedOptions(options.category);
+  if (!cl::ParseCommandLineOptions(argc, argv, "runs attention IR\n",
+                                   &llvm::errs()))
+    return kWrongUse;
+  auto run = readOptions(options);
+  if (!run)
+    return report(run.takeError());
+
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<AttnDialect>();
+  MLIRContext context(registry);
+  llvm::SourceMgr source;
+  SourceMgrDiagnosticHandler diagnostics(source, &context);
+  int status;
+  OwningOpRef<ModuleOp> module =
+      parseInput(options.input, source, context, status);
+  if (!module)
+    return status;
+  auto result = runModule(*module, *run);
+  if (!result)
+    return report(result.takeError());
+  if (options.json)
+    printJson(*result, llvm::outs());
+  else
+    printReport(*result, llvm::outs());
+  bool isWrong = result->verification && !result->verification->pass;
+  return isWrong ? kFailed : 0;
+}
