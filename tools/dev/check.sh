@@ -21,12 +21,11 @@ suite constraints             10 step  tools/dev/check-constraints.py
 suite lit                    500 lit   cmake --build --preset release --target check-attn
 suite package                120 step  test/Package/check-package.sh
 suite 'onnx data'             30 step  $python test/Execution/onnx-generated/generate.py build/check/onnx
-if [[ -d tools/attn-run ]]; then
-  suite 'onnx generated'     100 plain $python tools/dev/onnx-cases.py build/check/onnx
-  # The ONNX project's own node tests, where they lie beside the checkout.
-  [[ ! -d ../shared/cases/onnx ]] ||
-  suite 'onnx published'     200 plain $python tools/dev/onnx-cases.py ../shared/cases/onnx
-fi
+suite 'onnx by definition'    30 plain $python tools/dev/onnx-cases.py build/check/onnx --device=interpreter
+suite 'onnx compiled'        100 plain $python tools/dev/onnx-cases.py build/check/onnx
+# The ONNX project's own node tests, where they lie beside the checkout.
+[[ ! -d ../shared/cases/onnx ]] ||
+suite 'onnx published'       200 plain $python tools/dev/onnx-cases.py ../shared/cases/onnx
 suite lengths                 10 step  tools/dev/lengths.py
 
 close_suites

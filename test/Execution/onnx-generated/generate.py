@@ -44,9 +44,11 @@ def heads_first(array, heads):
     return array.reshape(*array.shape[:2], heads, -1).transpose(0, 2, 1, 3)
 
 
-def row(scores, values, excluded):
+def row(scores, bias, values, excluded):
     """Softmax over the keys that are left, times their values; 0 where none is left."""
-    kept = ~excluded & (scores != -INFINITY)
+    kept = ~excluded & (bias != -INFINITY)
+    scores = scores + bias
+    kept &= scores != -INFINITY
     if not kept.any():
         return np.zeros(values.shape[1])
     weights = np.exp(scores[kept] - scores[kept].max())
@@ -87,7 +89,7 @@ def attention(inputs, attrs):
             excluded = excluded | (j < at - left)
         if right >= 0:
             excluded = excluded | (j > at + right)
-        output[b, h, i] = row(scores + bias[b, h, i], value[b, g], excluded)
+        output[b, h, i] = row(scores, bias[b, h, i], value[b, g], excluded)
     if three:
         output = output.transpose(0, 2, 1, 3).reshape(batch, rows, -1)
     return {"Y": output, "present_key": key, "present_value": value}
