@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -25,7 +26,19 @@ using namespace mlir::attn;
 #define GET_ATTRDEF_CLASSES
 #include "attn/IR/AttnAttrs.cpp.inc"
 
+namespace {
+/// All ops may move into a caller.
+struct AttnInlinerInterface : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+};
+} // namespace
+
 void AttnDialect::initialize() {
+  addInterfaces<AttnInlinerInterface>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "attn/IR/AttnAttrs.cpp.inc"

@@ -52,10 +52,15 @@ static void buildInput(OpPassManager &pm) {
   pm.addPass(createSymbolDCEPass());
 }
 
-// attn-opt --attn-outline-shapes --attn-decompose-layers --canonicalize --cse
+// attn-opt --attn-outline-checks --attn-outline-shapes --attn-decompose-layers
+//   --convert-elementwise-to-linalg --attn-booleans-to-bytes
+//   --canonicalize --cse
 static void buildCore(OpPassManager &pm) {
+  pm.addPass(createOutlineChecks());
   pm.addPass(createOutlineShapes());
   pm.addPass(createDecomposeLayers());
+  pm.addPass(createConvertElementwiseToLinalgPass());
+  pm.addNestedPass<func::FuncOp>(createBooleansToBytes());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

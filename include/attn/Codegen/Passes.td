@@ -42,6 +42,48 @@ def OutlineShapes : Pass<"attn-outline-shapes", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def OutlineChecks : Pass<"attn-outline-checks", "::mlir::ModuleOp"> {
+  let summary = "what must hold at run time as a function of its own";
+  let description = [{
+    Adds to each public function `@f` with attn ops whose operands may disagree at
+    run time a private `@f.check` of the same arguments. It returns the number of
+    the first check that fails (0: none) with the two numbers that its message
+    needs. The messages stand in its attribute `attn.messages`, the kinds of the
+    errors in `attn.kinds`. The C entry calls it before anything is written.
+
+    ```mlir
+    func.func private @f.check(%q: tensor<1x8x?x64xf32>, ...)
+        -> (i64, i64, i64) attributes {attn.messages = [
+          "'attn.sdpa' op expects 'key' and 'value' to agree on dimension 2, "
+          "got %lld and %lld"], attn.kinds = array<i64: 4>}
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def BooleansToBytes : Pass<"attn-booleans-to-bytes", "::mlir::func::FuncOp"> {
+  let summary = "tensors of i1 as tensors of i8";
+  let description = [{
+    Gives every tensor of `i1` the element type `i8`, where zero is false and all
+    else is true. Afterwards no tensor of `i1` is left. Elementwise arithmetic on
+    such tensors must be linalg before.
+
+    ```mlir
+    %x = tensor.extract %mask[%i] : tensor<8xi1>
+    ```
+
+    becomes
+
+    ```mlir
+    %byte = tensor.extract %mask[%i] : tensor<8xi8>
+    %x = arith.cmpi ne, %byte, %c0_i8 : i8
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def ExposeBuffers : Pass<"attn-expose-buffers", "::mlir::func::FuncOp"> {
   let summary = "function arguments and results as memory";
   let description = [{

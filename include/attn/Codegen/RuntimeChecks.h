@@ -1,0 +1,76 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What each op must check at run time, and what is said when it fails.
+
+#ifndef ATTN_CODEGEN_RUNTIMECHECKS_H
+#define ATTN_CODEGEN_RUNTIMECHECKS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::attn {
+
+/// An extent that must equal another: dimension `dim` of the tensor called
+/// `name`, or the number `extent` alone.
+struct NamedExtent {
+  std::string name;
+  Value tensor;
+  int64_t dim = 0;
+  OpFoldResult extent;
+
+  NamedExtent(StringRef name, Value tensor, int64_t dim)
+      : name(name.str()), tensor(tensor), dim(dim) {}
+  NamedExtent(StringRef what, OpFoldResult extent)
+      : name(what.str()), extent(extent) {}
+};
+
+/// Collects the checks of one function; the first that fails counts.
+class CheckBuilder {
+public:
+  explicit CheckBuilder(func::FuncOp function);
+
+  bool empty() const { return messages.empty(); }
+
+  /// The place where the checks of the current op are built.
+  OpBuilder builder;
+
+  /// Work on `op`, before which its checks are built.
+  void setOp(Operation *op);
+
+  /// Check that two extents are equal, unless both are static.
+  void agree(const NamedExtent &a, const NamedExtent &b);
+
+  /// Check that the heads `a` are a multiple of the heads `b`.
+  void divides(const NamedExtent &a, const NamedExtent &b);
+
+  /// Check that every element of `positions`, called `name`, is at least 0 and
+  /// below extent 0 of the tensor `table`, called `tableName`.
+  void inTable(StringRef name, Value positions, StringRef tableName,
+               Value table);
+
+  /// Return the sum of two extents.
+  OpFoldResult sum(const NamedExtent &a, const NamedExtent &b);
+
+  /// Write the messages on the function and return what it returns: the number
+  /// of the failed check, and its two numbers.
+  SmallVector<Value> finish();
+
+private:
+  void add(Value fails, Value got, Value wanted, StringRef message,
+           int64_t kind);
+  Value readExtent(const NamedExtent &extent);
+
+  func::FuncOp function;
+  Operation *op = nullptr;
+  SmallVector<std::string> messages;
+  SmallVector<int64_t> kinds;
+  /// The state of what has been checked so far, i64 each.
+  Value number, got, wanted;
+};
+
+/// Build the checks of `op` if it is one of ours that needs any.
+void addRuntimeChecks(CheckBuilder &checks, Operation *op);
+
+} // namespace mlir::attn
+
+#endif // ATTN_CODEGEN_RUNTIMECHECKS_H
