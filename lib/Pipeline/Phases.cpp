@@ -101,7 +101,9 @@ static void buildDeallocation(OpPassManager &pm) {
 static void buildBuffers(OpPassManager &pm) {
   buildBufferization(pm);
   buildDeallocation(pm);
-  // attn-opt --convert-linalg-to-loops --canonicalize --cse
+  // attn-opt --attn-copies-to-linalg --convert-linalg-to-loops
+  //   --canonicalize --cse
+  pm.addNestedPass<func::FuncOp>(createCopiesToLinalg());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -158,10 +160,15 @@ void attn::buildPhase(OpPassManager &pm, Phase phase) {
 // The whole road
 //===----------------------------------------------------------------------===//
 
+/// Phases that have no passes yet: attention goes to linalg as a whole.
+static bool isEmpty(Phase phase) {
+  return phase == Phase::Schedule || phase == Phase::Tiles;
+}
+
 /// Add what follows a phase: its check, and its copy on disk.
 static void finishPhase(OpPassManager &pm, const PhaseInfo &info,
                         const CompileOptions &options) {
-  if (options.verifyPhases)
+  if (options.verifyPhases && !isEmpty(info.phase))
     pm.addPass(createVerifyPhase({info.name.str()}));
   if (!options.dumpFolder.empty())
     pm.addPass(createWritePhase(

@@ -161,6 +161,7 @@ static int compile(const Flags &flags, StringRef kind,
   registerCompilerDialects(registry);
   // One small module gains nothing from threads.
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
   if (flags.remarks.getNumOccurrences())
     enableRemarks(context, flags.remarks);
   DefaultTimingManager timing;

@@ -119,6 +119,25 @@ def ExposeBuffers : Pass<"attn-expose-buffers", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def CopiesToLinalg : Pass<"attn-copies-to-linalg", "::mlir::func::FuncOp"> {
+  let summary = "memref.copy as linalg.generic";
+  let description = [{
+    Makes every copy a loop like all others, instead of a call of a library that no
+    object of ours links.
+
+    ```mlir
+    memref.copy %a, %b : memref<?xf32> to memref<?xf32, strided<[?], offset: ?>>
+    ```
+
+    becomes
+
+    ```mlir
+    linalg.generic ... ins(%a : ...) outs(%b : ...) { linalg.yield %in : f32 }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 def EmitEntries : Pass<"attn-emit-entries", "::mlir::ModuleOp"> {
   let summary = "the C interface of each compiled function";
   let description = [{

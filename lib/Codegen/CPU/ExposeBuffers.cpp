@@ -69,6 +69,42 @@ static void exposeArgument(OpBuilder &builder, func::FuncOp function,
   });
 }
 
+/// Return `memory` with the shape that `collapse` has before it, or null where
+/// the extents of that cannot be read off the memory.
+static Value expandLike(tensor::CollapseShapeOp collapse, Value memory) {
+  auto type = cast<MemRefType>(memory.getType());
+  ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+  SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
+  auto expanded =
+      memref::ExpandShapeOp::computeExpandedType(type, shape, groups);
+  if (failed(expanded))
+    return nullptr;
+  OpBuilder b = OpBuilder::atBlockBegin(memory.getParentBlock());
+  if (Operation *op = memory.getDefiningOp())
+    b.setInsertionPointAfter(op);
+  Location loc = collapse.getLoc();
+  SmallVector<OpFoldResult> sizes;
+  for (auto [dim, group] : llvm::enumerate(groups)) {
+    int64_t known = 1, unknown = 0;
+    for (int64_t part : group)
+      ShapedType::isDynamic(shape[part]) ? ++unknown : known *= shape[part];
+    if (unknown > 1 || (unknown == 1 && known == 0))
+      return nullptr;
+    for (int64_t part : group) {
+      if (ShapedType::isStatic(shape[part])) {
+        sizes.push_back(b.getIndexAttr(shape[part]));
+        continue;
+      }
+      Value whole = memref::DimOp::create(b, loc, memory, dim);
+      Value divisor = arith::ConstantIndexOp::create(b, loc, known);
+      sizes.push_back(
+          arith::DivUIOp::create(b, loc, whole, divisor).getResult());
+    }
+  }
+  return memref::ExpandShapeOp::create(b, loc, *expanded, memory, groups,
+                                       sizes);
+}
+
 /// Write what `function` returns into new arguments and return a status.
 static void exposeResults(func::FuncOp function, func::ReturnOp returnOp) {
   OpBuilder builder(returnOp);
@@ -80,6 +116,15 @@ static void exposeResults(func::FuncOp function, func::ReturnOp returnOp) {
     auto type = cast<RankedTensorType>(result.getType());
     Value memory = function.getBody().front().addArgument(
         getBufferType(type, /*isOutput=*/true), loc);
+    // Any memory can be expanded, so that what comes before a collapse can be
+    // computed in place.
+    while (auto collapse = result.getDefiningOp<tensor::CollapseShapeOp>()) {
+      Value expanded = expandLike(collapse, memory);
+      if (!expanded)
+        break;
+      memory = expanded;
+      result = collapse.getSrc();
+    }
     bufferization::MaterializeInDestinationOp::create(
         builder, loc, /*result=*/Type(), result, memory, /*restrict=*/true,
         /*writable=*/true);
