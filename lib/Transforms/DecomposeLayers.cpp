@@ -14,9 +14,9 @@
 //   %oh = tensor.collapse_shape %o ...
 //   %y = linalg.generic ... ins(%oh, %wo : ...)
 //
-// and attn.rope, also where it came out of attn.mha, becomes one
-// linalg.generic. The parts are the ops' own definitions (decomposeOperation);
-// nothing is decided here.
+// and attn.rope, also where it came out of attn.mha, becomes a
+// linalg.generic on slices. The parts are the ops' own definitions
+// (decomposeOperation); nothing is decided here.
 
 #include "attn/IR/AttnOps.h"
 #include "attn/IR/Decompose.h"

@@ -13,8 +13,8 @@ def DecomposeLayers : Pass<"attn-decompose-layers"> {
   let description = [{
     Replaces every `attn.mha` by its definition: projections in linalg, heads split
     off by `tensor.expand_shape`, rotary embedding, `attn.sdpa` on tensors of layout
-    `bshd`, heads merged, output projection. Replaces every `attn.rope` by one
-    `linalg.generic`. Afterwards no `attn.mha` and no `attn.rope` is left.
+    `bshd`, heads merged, output projection. Replaces every `attn.rope` by a
+    `linalg.generic` on slices. Afterwards no `attn.mha` and no `attn.rope` is left.
 
     ```mlir
     %y = attn.mha %x query(%wq : tensor<8x8xf32>) key(%wk : tensor<8x8xf32>)
@@ -32,6 +32,34 @@ def DecomposeLayers : Pass<"attn-decompose-layers"> {
          -> tensor<1x4x2x4xf32>
     %oh = tensor.collapse_shape %o [[0], [1], [2, 3]] ...
     %y = linalg.generic ... ins(%oh, %wo : ...)
+    ```
+  }];
+}
+
+def NormalizeOperands : Pass<"attn-normalize-operands"> {
+  let summary = "one way to say scale, alignment, masks, lengths and offsets";
+  let description = [{
+    Rewrites every `attn.sdpa` without a change of meaning. Afterwards its scale is
+    an attribute (unless `D` is dynamic), `bottom_right` is `top_left` with a
+    `query_offset` of `n - M`, bias and mask have rank 4, lengths and offsets are of
+    type index. Positions stay what they were, so that windows need no change.
+
+    ```mlir
+    %o = attn.sdpa %q, %k, %v mask(%m : tensor<8x16xi1>) causal = bottom_right
+         : tensor<1x2x8x64xf32>, tensor<1x2x16x64xf32>, tensor<1x2x16x64xf32>
+         -> tensor<1x2x8x64xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %offset = arith.constant 8 : index
+    %m4 = tensor.expand_shape %m [[0, 1, 2], [3]] output_shape [1, 1, 8, 16]
+          : tensor<8x16xi1> into tensor<1x1x8x16xi1>
+    %o = attn.sdpa %q, %k, %v mask(%m4 : tensor<1x1x8x16xi1>)
+         query_offset(%offset : index) scale = 0.125 causal = top_left
+         : tensor<1x2x8x64xf32>, tensor<1x2x16x64xf32>, tensor<1x2x16x64xf32>
+         -> tensor<1x2x8x64xf32>
     ```
   }];
 }

@@ -1,0 +1,134 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Leaves later passes one way to say what attention allows to be said in several:
+//
+//   %o = attn.sdpa %q, %k, %v mask(%m : tensor<8x16xi1>) causal = bottom_right
+//        : tensor<1x2x8x64xf32>, tensor<1x2x16x64xf32>, ...
+//
+// becomes
+//
+//   %offset = arith.constant 8 : index
+//   %m4 = tensor.expand_shape %m [[0, 1, 2], [3]] ... into tensor<1x1x8x16xi1>
+//   %o = attn.sdpa %q, %k, %v mask(%m4 : tensor<1x1x8x16xi1>) query_offset(%offset : index)
+//        scale = 0.125 causal = top_left : ...
+//
+// With kv_lengths the offset is a tensor, one for each batch entry. Positions stay what they were, so a window needs no
+// change. The scale of a dynamic D stays absent: it is computed where the op is lowered.
+
+#include "attn/Transforms/NormalizeOperands.h"
+
+#include "attn/IR/AttentionShape.h"
+#include "attn/IR/LinalgBuilder.h"
+#include "attn/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_NORMALIZEOPERANDS
+#include "attn/Transforms/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Return `scalar`, a signed integer or an index, as an index.
+static Value convertToIndex(ImplicitLocOpBuilder &b, Value scalar) {
+  if (scalar.getType().isIndex())
+    return scalar;
+  return arith::IndexCastOp::create(b, b.getIndexType(), scalar);
+}
+
+/// Return `body` of each element of the rank-1 tensor `tensor`, as indices.
+static Value mapToIndices(ImplicitLocOpBuilder &b, Value tensor,
+                          function_ref<Value(Value)> body) {
+  AffineExpr d0 = b.getAffineDimExpr(0);
+  Value empty = tensor::EmptyOp::create(
+      b, tensor::getMixedSizes(b, b.getLoc(), tensor), b.getIndexType());
+  return buildGeneric(b, {{tensor, {d0}}}, {empty, {d0}},
+                      [&](ValueRange args) { return body(args[0]); });
+}
+
+/// Return `value`, a scalar or a rank-1 tensor, with indices for integers.
+static Value toIndices(ImplicitLocOpBuilder &b, Value value) {
+  if (getElementTypeOrSelf(value).isIndex())
+    return value;
+  if (!isa<RankedTensorType>(value.getType()))
+    return convertToIndex(b, value);
+  return mapToIndices(
+      b, value, [&](Value element) { return convertToIndex(b, element); });
+}
+
+/// Return the offset that aligns the last row with the last key: `n - M`, a
+/// scalar, or a tensor where `n` depends on the batch entry.
+static Value alignLastRow(ImplicitLocOpBuilder &b, SdpaOp op) {
+  AttentionDims dims = AttentionDims::get(b, op);
+  std::optional<int64_t> staticRows = getConstantIntValue(dims.rows);
+  std::optional<int64_t> staticKeys = getConstantIntValue(dims.keys);
+  if (!op.getKvLengths() && staticRows && staticKeys)
+    return arith::ConstantIndexOp::create(b, *staticKeys - *staticRows);
+  Value rows = getValueOrCreateConstantIndexOp(b, b.getLoc(), dims.rows);
+  Value keys = getValueOrCreateConstantIndexOp(b, b.getLoc(), dims.keys);
+  if (!op.getKvLengths())
+    return arith::SubIOp::create(b, keys, rows);
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  return mapToIndices(b, op.getKvLengths(), [&](Value length) -> Value {
+    length = arith::MaxSIOp::create(b, convertToIndex(b, length), zero);
+    length = arith::MinSIOp::create(b, length, keys);
+    return arith::SubIOp::create(b, length, rows);
+  });
+}
+
+/// Return `tensor`, which broadcasts to rank 4 aligned to the right, with
+/// leading dimensions of 1.
+static Value expandToRank4(ImplicitLocOpBuilder &b, Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  int64_t missing = 4 - type.getRank();
+  if (missing == 0)
+    return tensor;
+  SmallVector<int64_t> shape(missing, 1);
+  llvm::append_range(shape, type.getShape());
+  SmallVector<ReassociationIndices> groups(1);
+  for (int64_t dim = 0; dim <= missing; ++dim)
+    groups.front().push_back(dim);
+  for (int64_t dim = missing + 1; dim < 4; ++dim)
+    groups.push_back({dim});
+  SmallVector<OpFoldResult> sizes(missing, b.getIndexAttr(1));
+  llvm::append_range(sizes, tensor::getMixedSizes(b, b.getLoc(), tensor));
+  return tensor::ExpandShapeOp::create(b, type.clone(shape), tensor, groups,
+                                       sizes);
+}
+
+void mlir::attn::normalizeOperands(RewriterBase &rewriter, SdpaOp op) {
+  rewriter.setInsertionPoint(op);
+  ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+  rewriter.startOpModification(op);
+  if (!op.getScale() && ShapedType::isStatic(AttentionShape::get(op).headSize))
+    op.setScaleAttr(b.getF64FloatAttr(op.getScaleValue()));
+  if (op.getKvLengths())
+    op.getKvLengthsMutable().assign(toIndices(b, op.getKvLengths()));
+  if (op.getCausal() == Causal::BottomRight) {
+    op.getQueryOffsetMutable().assign(alignLastRow(b, op));
+    op.setCausal(Causal::TopLeft);
+  }
+  if (op.getQueryOffset())
+    op.getQueryOffsetMutable().assign(toIndices(b, op.getQueryOffset()));
+  if (op.getBias())
+    op.getBiasMutable().assign(expandToRank4(b, op.getBias()));
+  if (op.getMask())
+    op.getMaskMutable().assign(expandToRank4(b, op.getMask()));
+  rewriter.finalizeOpModification(op);
+}
+
+namespace {
+struct NormalizeOperands
+    : public mlir::attn::impl::NormalizeOperandsBase<NormalizeOperands> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    getOperation()->walk([&](SdpaOp op) { normalizeOperands(rewriter, op); });
+  }
+};
+} // namespace
