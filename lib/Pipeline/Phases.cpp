@@ -54,13 +54,14 @@ static void buildInput(OpPassManager &pm) {
 
 // attn-opt --attn-outline-checks --attn-outline-shapes --attn-decompose-layers
 //   --convert-elementwise-to-linalg --attn-booleans-to-bytes
-//   --canonicalize --cse
+//   --attn-normalize-operands --canonicalize --cse
 static void buildCore(OpPassManager &pm) {
   pm.addPass(createOutlineChecks());
   pm.addPass(createOutlineShapes());
   pm.addPass(createDecomposeLayers());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createBooleansToBytes());
+  pm.addPass(createNormalizeOperands());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
