@@ -45,16 +45,16 @@ static constexpr char kContract[] = R"(
 /// Words of C and C++ that no parameter can be called, and our own parameters.
 static bool isTaken(StringRef name) {
   static const llvm::StringSet<> words = {
-      "auto",     "break",    "case",     "char",     "const",    "continue",
-      "default",  "do",       "double",   "else",     "enum",     "extern",
-      "float",    "for",      "goto",     "if",       "inline",   "int",
-      "long",     "register", "restrict", "return",   "short",    "signed",
-      "sizeof",   "static",   "struct",   "switch",   "typedef",  "union",
-      "unsigned", "void",     "volatile", "while",    "and",      "or",
-      "not",      "xor",      "bool",     "catch",    "class",    "delete",
-      "explicit", "export",   "false",    "friend",   "mutable",  "namespace",
-      "new",      "operator", "private",  "protected", "public",  "template",
-      "this",     "throw",    "true",     "try",      "typename", "using",
+      "auto",     "break",    "case",     "char",      "const",    "continue",
+      "default",  "do",       "double",   "else",      "enum",     "extern",
+      "float",    "for",      "goto",     "if",        "inline",   "int",
+      "long",     "register", "restrict", "return",    "short",    "signed",
+      "sizeof",   "static",   "struct",   "switch",    "typedef",  "union",
+      "unsigned", "void",     "volatile", "while",     "and",      "or",
+      "not",      "xor",      "bool",     "catch",     "class",    "delete",
+      "explicit", "export",   "false",    "friend",    "mutable",  "namespace",
+      "new",      "operator", "private",  "protected", "public",   "template",
+      "this",     "throw",    "true",     "try",       "typename", "using",
       "virtual",  "message",  "size",     "tensors"};
   return words.contains(name);
 }
@@ -136,7 +136,8 @@ LogicalResult attn::writeHeader(ModuleOp module, llvm::raw_ostream &os) {
   for (auto function : module.getOps<func::FuncOp>())
     if (function.isPublic() && !function.isExternal())
       os << "_" << function.getSymName();
-  os << "_H\n\n#include <stddef.h>\n\n" << kPrologue << kContract
+  os << "_H\n\n#include <stddef.h>\n\n"
+     << kPrologue << kContract
      << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
   for (auto function : module.getOps<func::FuncOp>())
     if (function.isPublic() && !function.isExternal())

@@ -66,10 +66,10 @@ LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-LogicalResult
-ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                     int64_t blockM, int64_t blockN, int64_t rows,
-                     int64_t columns, int64_t lanes, int64_t chunk, bool) {
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t blockM, int64_t blockN, int64_t rows,
+                                   int64_t columns, int64_t lanes,
+                                   int64_t chunk, bool) {
   // schedule-C1
   if (blockM <= 0 || blockN <= 0 || rows <= 0 || columns <= 0 || lanes <= 0)
     return emitError() << "expects the sizes of a schedule to be positive";
@@ -175,8 +175,7 @@ static void printLayouts(OpAsmPrinter &printer, Operation *,
 
 /// The operands of merge_outputs have the types of its results.
 static ParseResult
-parseSameTypes(OpAsmParser &,
-               ArrayRef<OpAsmParser::UnresolvedOperand> outputs,
+parseSameTypes(OpAsmParser &, ArrayRef<OpAsmParser::UnresolvedOperand> outputs,
                SmallVectorImpl<Type> &outputTypes,
                ArrayRef<OpAsmParser::UnresolvedOperand> lses,
                SmallVectorImpl<Type> &lseTypes, Type output, Type lse) {

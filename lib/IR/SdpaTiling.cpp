@@ -1,9 +1,27 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// attn.sdpa as upstream's tiler sees it: loops over batch, heads and rows.
+// attn.sdpa as upstream's tiler sees it: loops over batch, heads and rows, never over keys.
+//
+//   %o = attn.sdpa %q, %k, %v causal = top_left : ...
+//
+// for heads h to h + 1 and rows m to m + 32 becomes
+//
+//   %q1 = tensor.extract_slice %q[b, h, m, 0] ...
+//   %k1 = tensor.extract_slice %k[b, h / (H / G), 0, 0] ...
+//   %o1 = attn.sdpa %q1, %k1, %v1 query_offset(%m : index) causal = top_left : ...
+//
+// A tile keeps the meaning of positions: the offset of its first row moves into query_offset, and an alignment at the
+// bottom right becomes an explicit offset, since it would otherwise depend on the tile's own number of rows.
 
-#include "attn/IR/AttnOps.h"
+#include "attn/IR/AttentionShape.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -13,19 +31,236 @@ SmallVector<utils::IteratorType> SdpaOp::getLoopIteratorTypes() {
 }
 
 SmallVector<Range> SdpaOp::getIterationDomain(OpBuilder &builder) {
-  return {};
+  AttentionDims dims = AttentionDims::get(builder, *this);
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  return {Range{zero, dims.batch, one}, Range{zero, dims.heads, one},
+          Range{zero, dims.rows, one}};
 }
+
+namespace {
+/// Builds the operands of one tile.
+struct SdpaTiler {
+  OpBuilder &builder;
+  Location loc;
+  SdpaOp op;
+  /// Batch, head and row where the tile starts, and its extents.
+  SmallVector<OpFoldResult> offsets, sizes;
+  AttentionDims dims;
+  SmallVector<Operation *> slices;
+
+  /// Return the slice of `tensor` at the given place.
+  Value slice(Value tensor, ArrayRef<OpFoldResult> at,
+              ArrayRef<OpFoldResult> extent) {
+    SmallVector<OpFoldResult> ones(at.size(), builder.getIndexAttr(1));
+    auto sliced =
+        tensor::ExtractSliceOp::create(builder, loc, tensor, at, extent, ones);
+    slices.push_back(sliced);
+    return sliced;
+  }
+
+  /// Return the rank-4 slice for one layout.
+  Value slice4(Value tensor, Layout layout, OpFoldResult head,
+               OpFoldResult heads, OpFoldResult row, OpFoldResult rows,
+               OpFoldResult channels) {
+    SmallVector<OpFoldResult> at(4, builder.getIndexAttr(0)), extent(4);
+    at[kBatchDim] = offsets[0];
+    extent[kBatchDim] = sizes[0];
+    at[headDim(layout)] = head;
+    extent[headDim(layout)] = heads;
+    at[sequenceDim(layout)] = row;
+    extent[sequenceDim(layout)] = rows;
+    extent[kChannelDim] = channels;
+    return slice(tensor, at, extent);
+  }
+
+  /// Return the slice of a bias or a mask, whose static 1s broadcast.
+  Value sliceBroadcast(Value tensor) {
+    if (!tensor)
+      return {};
+    auto type = cast<RankedTensorType>(tensor.getType());
+    int64_t skipped = 4 - type.getRank();
+    SmallVector<OpFoldResult> at, extent;
+    for (int64_t dim = skipped; dim < 4; ++dim) {
+      bool whole = dim == 3 || type.getDimSize(dim - skipped) == 1;
+      at.push_back(whole ? builder.getIndexAttr(0) : offsets[dim]);
+      extent.push_back(
+          whole ? tensor::getMixedSize(builder, loc, tensor, dim - skipped)
+                : sizes[dim]);
+    }
+    return slice(tensor, at, extent);
+  }
+
+  /// Return how many query heads share a key head; 1 where there is none.
+  OpFoldResult groupSize() {
+    std::optional<int64_t> heads = getConstantIntValue(dims.heads),
+                           kvHeads = getConstantIntValue(dims.kvHeads);
+    if (heads && kvHeads)
+      return builder.getIndexAttr(
+          *kvHeads == 0 ? 1 : std::max<int64_t>(*heads / *kvHeads, 1));
+    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+    Value safe = arith::MaxSIOp::create(
+        builder, loc,
+        getValueOrCreateConstantIndexOp(builder, loc, dims.kvHeads), one);
+    Value size = arith::DivUIOp::create(
+        builder, loc, getValueOrCreateConstantIndexOp(builder, loc, dims.heads),
+        safe);
+    return arith::MaxSIOp::create(builder, loc, size, one).getResult();
+  }
+
+  /// Return the key heads of the tile: the first and how many.
+  std::pair<OpFoldResult, OpFoldResult> kvHeads() {
+    OpFoldResult group = groupSize();
+    AffineExpr s0, s1;
+    bindSymbols(builder.getContext(), s0, s1);
+    OpFoldResult first = affine::makeComposedFoldedAffineApply(
+        builder, loc, s0.floorDiv(s1), {offsets[1], group});
+    OpFoldResult count = affine::makeComposedFoldedAffineApply(
+        builder, loc, s0.ceilDiv(s1), {sizes[1], group});
+    return {first, count};
+  }
+
+  /// Return the index that `value`, a scalar of any integer type, holds.
+  Value toIndex(Value value) {
+    if (value.getType().isIndex())
+      return value;
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      value);
+  }
+
+  /// Return the absolute position of row 0 of the whole op in entry `entry` of
+  /// the batch.
+  Value position(Value entry) {
+    if (Value offset = op.getQueryOffset()) {
+      if (!isa<RankedTensorType>(offset.getType()))
+        return toIndex(offset);
+      return toIndex(tensor::ExtractOp::create(builder, loc, offset, entry));
+    }
+    if (op.getCausal() != Causal::BottomRight)
+      return arith::ConstantIndexOp::create(builder, loc, 0);
+    Value length = getValueOrCreateConstantIndexOp(builder, loc, dims.keys);
+    if (Value lengths = op.getKvLengths()) {
+      Value given =
+          toIndex(tensor::ExtractOp::create(builder, loc, lengths, entry));
+      Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+      given = arith::MaxSIOp::create(builder, loc, given, zero);
+      length = arith::MinSIOp::create(builder, loc, given, length);
+    }
+    Value rows = getValueOrCreateConstantIndexOp(builder, loc, dims.rows);
+    return arith::SubIOp::create(builder, loc, length, rows);
+  }
+
+  /// Return the query_offset of the tile: one scalar where it is the same for
+  /// all of the tile, else a tensor with one entry a batch entry.
+  Value queryOffset() {
+    Value first = getValueOrCreateConstantIndexOp(builder, loc, offsets[0]);
+    Value row = getValueOrCreateConstantIndexOp(builder, loc, offsets[2]);
+    Value given = op.getQueryOffset();
+    bool differs =
+        given ? isa<RankedTensorType>(given.getType())
+              : op.getCausal() == Causal::BottomRight && op.getKvLengths();
+    if (!differs || getConstantIntValue(sizes[0]) == 1)
+      return clampedAdd(builder, position(first), row);
+    SmallVector<Value> dynamic;
+    SmallVector<int64_t> shape;
+    dispatchIndexOpFoldResults(ArrayRef<OpFoldResult>{sizes[0]}, dynamic,
+                               shape);
+    return tensor::GenerateOp::create(
+        builder, loc, RankedTensorType::get(shape, builder.getIndexType()),
+        dynamic, [&](OpBuilder &nested, Location, ValueRange indices) {
+          OpBuilder::InsertionGuard guard(builder);
+          builder.setInsertionPoint(nested.getInsertionBlock(),
+                                    nested.getInsertionPoint());
+          Value entry = arith::AddIOp::create(builder, loc, first, indices[0]);
+          Value sum = clampedAdd(builder, position(entry), row);
+          tensor::YieldOp::create(builder, loc, sum);
+        });
+  }
+
+  /// Return offset + row with the offset clamped, so that later sums of
+  /// positions, windows and rows cannot overflow.
+  Value clampedAdd(OpBuilder &b, Value offset, Value row) {
+    constexpr int64_t kLimit = int64_t(1) << 61;
+    if (!getConstantIntValue(offset)) {
+      Value low = arith::ConstantIndexOp::create(b, loc, -kLimit);
+      Value high = arith::ConstantIndexOp::create(b, loc, kLimit);
+      offset = arith::MaxSIOp::create(b, loc, offset, low);
+      offset = arith::MinSIOp::create(b, loc, offset, high);
+    }
+    return arith::AddIOp::create(b, loc, offset, row);
+  }
+};
+} // namespace
 
 FailureOr<TilingResult>
 SdpaOp::getTiledImplementation(OpBuilder &builder,
                                ArrayRef<OpFoldResult> offsets,
                                ArrayRef<OpFoldResult> sizes) {
-  return failure();
+  Location loc = getLoc();
+  SdpaTiler tiler{builder,
+                  loc,
+                  *this,
+                  llvm::to_vector(offsets),
+                  llvm::to_vector(sizes),
+                  AttentionDims::get(builder, *this),
+                  {}};
+  AttentionDims &dims = tiler.dims;
+  OpFoldResult zero = builder.getIndexAttr(0);
+  auto [kvHead, kvHeads] = tiler.kvHeads();
+  Value query = tiler.slice4(getQuery(), getQueryLayout(), offsets[1], sizes[1],
+                             offsets[2], sizes[2], dims.headSize);
+  Value key = tiler.slice4(getKey(), getKeyLayout(), kvHead, kvHeads, zero,
+                           dims.keys, dims.headSize);
+  Value value = tiler.slice4(getValue(), getValueLayout(), kvHead, kvHeads,
+                             zero, dims.keys, dims.valueSize);
+  Value bias = tiler.sliceBroadcast(getBias());
+  Value mask = tiler.sliceBroadcast(getMask());
+  Value lengths, sinks;
+  if (getKvLengths())
+    lengths = tiler.slice(getKvLengths(), {offsets[0]}, {sizes[0]});
+  if (getSinks())
+    sinks = tiler.slice(getSinks(), {offsets[1]}, {sizes[1]});
+  Value offset = tiler.queryOffset();
+
+  auto tileType = [&](Type type, ArrayRef<OpFoldResult> extents) -> Type {
+    return RankedTensorType::get(
+        decomposeMixedValues(llvm::to_vector(extents)).first,
+        cast<RankedTensorType>(type).getElementType());
+  };
+  SmallVector<Type> types;
+  for (OpResult result : getOperation()->getResults()) {
+    SmallVector<OpFoldResult> at, extents;
+    if (failed(getResultTilePosition(builder, result.getResultNumber(), offsets,
+                                     sizes, at, extents)))
+      return failure();
+    types.push_back(tileType(result.getType(), extents));
+  }
+  Causal causal = getCausal() == Causal::None ? Causal::None : Causal::TopLeft;
+  auto tile = SdpaOp::create(
+      builder, loc, types, query, key, value, bias, mask, lengths, offset,
+      sinks, getScaleAttr(), CausalAttr::get(getContext(), causal),
+      getWindowAttr(), getSoftcapAttr(), getLayoutAttr(), getScheduleAttr());
+  return TilingResult{
+      {tile}, SmallVector<Value>(tile->getResults()), std::move(tiler.slices)};
 }
 
 LogicalResult SdpaOp::getResultTilePosition(
     OpBuilder &builder, unsigned resultNumber, ArrayRef<OpFoldResult> offsets,
     ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
     SmallVector<OpFoldResult> &resultSizes) {
-  return failure();
+  if (resultNumber == 1) {
+    resultOffsets = llvm::to_vector(offsets.take_front(3));
+    resultSizes = llvm::to_vector(sizes.take_front(3));
+    return success();
+  }
+  AttentionDims dims = AttentionDims::get(builder, *this);
+  Layout layout = getOutputLayout();
+  resultOffsets.assign(4, builder.getIndexAttr(0));
+  resultSizes.assign(4, dims.valueSize);
+  resultOffsets[kBatchDim] = offsets[0];
+  resultSizes[kBatchDim] = sizes[0];
+  resultOffsets[headDim(layout)] = offsets[1];
+  resultSizes[headDim(layout)] = sizes[1];
+  resultOffsets[sequenceDim(layout)] = offsets[2];
+  resultSizes[sequenceDim(layout)] = sizes[2];
+  return success();
 }

@@ -102,9 +102,8 @@ static void registerConversions(DialectRegistry &registry) {
 
 void attn::registerCompilerDialects(DialectRegistry &registry) {
   registry.insert<AttnDialect, affine::AffineDialect, arith::ArithDialect,
-                  bufferization::BufferizationDialect,
-                  cf::ControlFlowDialect, func::FuncDialect,
-                  index::IndexDialect, linalg::LinalgDialect,
+                  bufferization::BufferizationDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, index::IndexDialect, linalg::LinalgDialect,
                   LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
                   omp::OpenMPDialect, scf::SCFDialect, tensor::TensorDialect,
                   ub::UBDialect, vector::VectorDialect>();

@@ -172,9 +172,9 @@ static void finishPhase(OpPassManager &pm, const PhaseInfo &info,
   if (options.verifyPhases && !isEmpty(info.phase))
     pm.addPass(createVerifyPhase({info.name.str()}));
   if (!options.dumpFolder.empty())
-    pm.addPass(createWritePhase(
-        {options.dumpFolder + "/" + std::to_string(int(info.phase) + 1) + "-" +
-         info.name.str() + ".mlir"}));
+    pm.addPass(createWritePhase({options.dumpFolder + "/" +
+                                 std::to_string(int(info.phase) + 1) + "-" +
+                                 info.name.str() + ".mlir"}));
 }
 
 void attn::buildCpuPipeline(OpPassManager &pm, const CompileOptions &options) {
@@ -209,9 +209,8 @@ void attn::registerPipelines() {
   for (const PhaseInfo &info : kPhases) {
     if (info.phase == Phase::Object)
       continue;
-    PassPipelineRegistration<>(("attn-phase-" + info.name).str(), info.holds,
-                               [phase = info.phase](OpPassManager &pm) {
-                                 buildPhase(pm, phase);
-                               });
+    PassPipelineRegistration<>(
+        ("attn-phase-" + info.name).str(), info.holds,
+        [phase = info.phase](OpPassManager &pm) { buildPhase(pm, phase); });
   }
 }

@@ -28,8 +28,8 @@ struct SetTarget : attn::impl::SetTargetBase<SetTarget> {
     ModuleOp module = getOperation();
     if (target.empty() && module->hasAttr(kTargetAttrName))
       return;
-    llvm::Expected<TargetInfo> info =
-        TargetInfo::parse(target.empty() ? StringRef("host") : StringRef(target));
+    llvm::Expected<TargetInfo> info = TargetInfo::parse(
+        target.empty() ? StringRef("host") : StringRef(target));
     if (!info) {
       module.emitError(llvm::toString(info.takeError()));
       return signalPassFailure();

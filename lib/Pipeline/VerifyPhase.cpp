@@ -128,11 +128,10 @@ static LogicalResult verifyOp(Operation *op, Phase phase) {
 }
 
 LogicalResult attn::verifyPhase(ModuleOp module, Phase phase) {
-  return failure(module
-                     .walk([&](Operation *op) {
-                       return WalkResult(verifyOp(op, phase));
-                     })
-                     .wasInterrupted());
+  return failure(
+      module
+          .walk([&](Operation *op) { return WalkResult(verifyOp(op, phase)); })
+          .wasInterrupted());
 }
 
 namespace {

@@ -144,9 +144,9 @@ static int check_type(const char *function, const char *name,
                "'%s' expects %s of at least 0 in dimension %lld, got %lld",
                function, name, (long long)d, (long long)got);
     else
-      snprintf(message, size, "'%s' expects %s of %lld in dimension %lld, got %lld",
-               function, name, (long long)wanted, (long long)d,
-               (long long)got);
+      snprintf(message, size,
+               "'%s' expects %s of %lld in dimension %lld, got %lld", function,
+               name, (long long)wanted, (long long)d, (long long)got);
     return ATTN_ERROR_SHAPE;
   }
   return ATTN_OK;
@@ -320,9 +320,9 @@ int attn_rt_compare_shapes(const int64_t *signature, const char *names,
     for (int64_t d = 0; d < expected.rank; ++d, ++extents) {
       if (shape[d] == *extents)
         continue;
-      snprintf(message, size, "'%s' expects %s of %lld in dimension %lld, got %lld",
-               names, name, (long long)*extents, (long long)d,
-               (long long)shape[d]);
+      snprintf(message, size,
+               "'%s' expects %s of %lld in dimension %lld, got %lld", names,
+               name, (long long)*extents, (long long)d, (long long)shape[d]);
       return ATTN_ERROR_SHAPE;
     }
   }

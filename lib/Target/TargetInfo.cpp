@@ -57,8 +57,8 @@ static Expected<const llvm::Target *> lookupBackend(const Triple &triple) {
       triple.isNVPTX() || triple.isAMDGPU() || triple.isWasm() ||
       triple.isBPF())
     return llvm::createStringError(withKnownValues(
-        "expects a target of a 64-bit little-endian CPU, got '" +
-            triple.str() + "'",
+        "expects a target of a 64-bit little-endian CPU, got '" + triple.str() +
+            "'",
         triple.str(),
         {"host", "x86_64-linux-gnu", "aarch64-linux-gnu",
          "riscv64-linux-gnu"}));
@@ -86,7 +86,9 @@ bool TargetInfo::hasFeature(StringRef feature) const {
 /// Fill in the vector registers and, as typical of the family, the caches.
 static void describe(TargetInfo &info, const llvm::MCSubtargetInfo &subtarget) {
   Triple triple(info.triple);
-  auto has = [&](StringRef feature) { return subtarget.checkFeatures(feature); };
+  auto has = [&](StringRef feature) {
+    return subtarget.checkFeatures(feature);
+  };
   info.vectorBits = 128;
   info.vectorRegisters = 32;
   info.l1Bytes = 32 * 1024;
@@ -238,12 +240,12 @@ TargetInfo::createTargetMachine(unsigned optLevel) const {
     return target.takeError();
   std::optional<llvm::CodeGenOptLevel> level =
       llvm::CodeGenOpt::getLevel(optLevel);
-  std::unique_ptr<llvm::TargetMachine> machine(
-      (*target)->createTargetMachine(
-          llvmTriple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
-          /*CM=*/std::nullopt, level.value_or(llvm::CodeGenOptLevel::Default)));
+  std::unique_ptr<llvm::TargetMachine> machine((*target)->createTargetMachine(
+      llvmTriple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+      /*CM=*/std::nullopt, level.value_or(llvm::CodeGenOptLevel::Default)));
   if (!machine)
     return llvm::createStringError("expects a target that LLVM generates code "
-                                   "for, got '" + triple + "'");
+                                   "for, got '" +
+                                   triple + "'");
   return machine;
 }

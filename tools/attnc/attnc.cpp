@@ -42,11 +42,11 @@ constexpr OutputKind kOutputs[] = {{"mlir", ".mlir"}, {"llvm", ".ll"},
 struct Flags {
   cl::OptionCategory ours{"Options of attnc"};
   cl::OptionCategory theirs{"Options of MLIR"};
-  cl::opt<std::string> input{cl::Positional, cl::desc("INPUT"),
-                             cl::cat(ours)};
-  cl::opt<std::string> output{"o", cl::value_desc("OUTPUT"), cl::cat(ours),
-                              cl::desc("where to write; its suffix says what: "
-                                       ".mlir .ll .s .o .so, none: executable")};
+  cl::opt<std::string> input{cl::Positional, cl::desc("INPUT"), cl::cat(ours)};
+  cl::opt<std::string> output{
+      "o", cl::value_desc("OUTPUT"), cl::cat(ours),
+      cl::desc("where to write; its suffix says what: "
+               ".mlir .ll .s .o .so, none: executable")};
   cl::opt<std::string> target{"target", cl::value_desc("host|TRIPLE[:CPU]"),
                               cl::cat(ours),
                               cl::desc("the processor to compile for")};
@@ -182,8 +182,7 @@ static int compile(const Flags &flags, StringRef kind,
   parsing.stop();
   if (!module)
     return EXIT_FAILURE;
-  if (!flags.header.empty() &&
-      mlir::failed(emitHeader(*module, flags.header)))
+  if (!flags.header.empty() && mlir::failed(emitHeader(*module, flags.header)))
     return EXIT_FAILURE;
   PassManager pm(&context);
   pm.enableTiming(scope);
@@ -224,9 +223,9 @@ int main(int argc, char **argv) {
   if (!flags.stopAfter.empty()) {
     std::optional<Phase> phase = findPhase(flags.stopAfter);
     if (!phase)
-      return wrongUse(withKnownValues(
-          "expects a phase, got --stop-after=" + flags.stopAfter,
-          flags.stopAfter, getPhaseNames()));
+      return wrongUse(withKnownValues("expects a phase, got --stop-after=" +
+                                          flags.stopAfter,
+                                      flags.stopAfter, getPhaseNames()));
     options.stopAfter = *phase;
   }
   std::string kind = getOutputKind(flags);
@@ -239,7 +238,7 @@ int main(int argc, char **argv) {
   if (kind.empty() && flags.dump.empty() && flags.header.empty())
     return wrongUse("expects -o OUTPUT, --emit=KIND or --stop-after=PHASE");
   if (kind != "mlir" && !kind.empty() && options.stopAfter != Phase::Object)
-    return wrongUse("expects --emit=mlir with --stop-after=" +
-                    flags.stopAfter + ", got --emit=" + kind);
+    return wrongUse("expects --emit=mlir with --stop-after=" + flags.stopAfter +
+                    ", got --emit=" + kind);
   return compile(flags, kind, options);
 }

@@ -1,7 +1,7 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Passes that turn functions on tensors into functions on memory that C can call.
+// Passes from linalg on tiles to vectors, and from functions on tensors to functions on memory that C can call.
 
 #ifndef ATTN_CODEGEN_PASSES_TD
 #define ATTN_CODEGEN_PASSES_TD
@@ -152,6 +152,112 @@ def EmitEntries : Pass<"attn-emit-entries", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def RegisterTiles : Pass<"attn-register-tiles"> {
+  let summary = "linalg on tiles as loops over vectors";
+  let description = [{
+    Replaces the linalg ops inside every `scf.forall` that carries an
+    `attn.schedule` by loops over vectors of the schedule's width. Static inner
+    dimensions of a contraction are unrolled into accumulators that stay in
+    registers. Afterwards only ops that do not fit are linalg; a remark names each.
+
+    ```mlir
+    %s = linalg.generic ... ins(%q, %k : tensor<1x64x8xf32>, tensor<?x64x32xf32>)
+                            outs(%zero : tensor<1x?x8x32xf32>) ...
+    ```
+
+    becomes
+
+    ```mlir
+    %s = scf.for %panel = ... {
+      %acc:16 = scf.for %d = %c0 to %c64 step %c1 iter_args(...) {
+        vector.transfer_read ... : tensor<?x64x32xf32>, vector<16xf32>
+        vector.fma ...
+      }
+      vector.transfer_write ...
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def ApproximateMath : Pass<"attn-approximate-math"> {
+  let summary = "exponentials, maxima and tanh of softmax as short arithmetic";
+  let description = [{
+    Replaces `math.exp` of an argument that is never positive (the discardable
+    attribute `attn.nonpositive`) by a polynomial, `arith.maxnumf` by a comparison
+    and a select, and `math.tanh` of f32 by a rational approximation. Afterwards
+    none of them is left.
+
+    ```mlir
+    %m = arith.maxnumf %a, %b : f32
+    ```
+
+    becomes
+
+    ```mlir
+    %c = arith.cmpf ogt, %b, %a : f32
+    %m = arith.select %c, %b, %a : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def PlaceScratch : Pass<"attn-place-scratch", "::mlir::ModuleOp"> {
+  let summary = "all allocations of a function in one block";
+  let description = [{
+    Replaces the allocations of every function by views of one block, which is
+    allocated on entry and freed on exit; allocations in a parallel loop have one
+    place a thread. Afterwards no loop allocates, and a function whose block cannot
+    be had returns the status 1. An allocation whose size is not known on entry is
+    an error.
+
+    ```mlir
+    %a = memref.alloc() : memref<8x64x32xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %a = memref.view %block[%offset][] : memref<?xi8> to memref<8x64x32xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
+def ForallToOpenMP : Pass<"convert-attn-forall-to-openmp"> {
+  let summary = "parallel loops as OpenMP loops with dynamic scheduling";
+  let description = [{
+    Replaces every outermost `scf.forall` on buffers by an OpenMP loop from which
+    a thread takes the next iteration when it is done with one.
+
+    ```mlir
+    scf.forall (%i) in (%n) { ... }
+    ```
+
+    becomes
+
+    ```mlir
+    omp.parallel {
+      omp.wsloop schedule(dynamic = %c1 : i32) {
+        omp.loop_nest (%i) : index = (%c0) to (%n) step (%c1_0) { ... }
+      }
+      omp.terminator
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::omp::OpenMPDialect"];
 }
 
 #endif // ATTN_CODEGEN_PASSES_TD

@@ -14,9 +14,7 @@ namespace mlir::attn {
 /// tensor of the given layout; channels come last in both.
 constexpr int64_t kBatchDim = 0;
 constexpr int64_t kChannelDim = 3;
-inline int64_t headDim(Layout layout) {
-  return layout == Layout::bhsd ? 1 : 2;
-}
+inline int64_t headDim(Layout layout) { return layout == Layout::bhsd ? 1 : 2; }
 inline int64_t sequenceDim(Layout layout) {
   return layout == Layout::bhsd ? 2 : 1;
 }

@@ -129,11 +129,10 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
   let extraClassDeclaration = [{
     MutableOperandRange getDpsInitsMutable();
 
-    /// Return whether the operands are packed into panels.
-    bool isPacked() {
-      return ::llvm::cast<RankedTensorType>(getQuery().getType()).getRank() ==
-             3;
-    }
+    /// Return whether the query and the state, or the key and the value, are
+    /// packed into panels.
+    bool hasPackedRows();
+    bool hasPackedKeys();
   }];
 }
 

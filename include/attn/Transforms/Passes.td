@@ -64,4 +64,37 @@ def NormalizeOperands : Pass<"attn-normalize-operands"> {
   }];
 }
 
+def TileBlocks : Pass<"attn-tile-blocks"> {
+  let summary = "attention with a schedule as loops over blocks";
+  let description = [{
+    Replaces every `attn.sdpa` that has a schedule by a parallel loop over tasks
+    (an entry of the batch, a head or a group of heads, `block_m` rows), each with
+    loops over blocks of `block_n` keys. Afterwards no `attn.sdpa` with a schedule is
+    left. Excluded blocks are outside the loops' bounds; blocks with exclusions and
+    blocks without are separate loops, and only the first have masking code.
+
+    ```mlir
+    %o = attn.sdpa %q, %k, %v schedule = <block_m = 256, block_n = 256, rows = 8,
+         columns = 32, lanes = 16> : ...
+    ```
+
+    becomes
+
+    ```mlir
+    scf.forall (%b, %h, %m) = ... {
+      %qp = linalg.pack ...
+      %s:3 = scf.for %j = ... step 256 iter_args(...) {
+        %kp = linalg.pack ...
+        %vp = linalg.pack ...
+        scf.for %strip = ... {
+          attn.block_step ...
+        }
+      }
+      %o, %l = attn.finish ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
 #endif // ATTN_TRANSFORMS_PASSES_TD

@@ -138,9 +138,9 @@ void EntryBuilder::addWordsGlobal(StringRef suffix, ArrayRef<int64_t> words) {
 LogicalResult EntryBuilder::renameBody() {
   for (StringRef suffix : {"_apply", "_shape"})
     if (module.lookupSymbol((name + suffix).str()))
-      return body.emitOpError() << "expects no other function of the name '"
-                                << name << suffix
-                                << "', which its C interface needs";
+      return body.emitOpError()
+             << "expects no other function of the name '" << name << suffix
+             << "', which its C interface needs";
   check = module.lookupSymbol<LLVM::LLVMFuncOp>(checkFunctionName(name));
   shape = module.lookupSymbol<LLVM::LLVMFuncOp>(shapeFunctionName(name));
   body.setSymName(bodyFunctionName(name));
@@ -153,10 +153,9 @@ LogicalResult EntryBuilder::renameBody() {
   if (int64_t(body.getNumArguments()) != words ||
       (check && int64_t(check.getNumArguments()) != inputs) ||
       (shape && int64_t(shape.getNumArguments()) != inputs))
-    return body.emitOpError()
-           << "expects the arguments of its '" << kSignatureAttrName
-           << "', which are " << words << " words, got "
-           << body.getNumArguments();
+    return body.emitOpError() << "expects the arguments of its '"
+                              << kSignatureAttrName << "', which are " << words
+                              << " words, got " << body.getNumArguments();
   return success();
 }
 
@@ -184,10 +183,9 @@ void EntryBuilder::buildSignature() {
 
 /// Return `status` from the entry where it is not 0, and go on elsewhere.
 void EntryBuilder::returnIfFailed(Value status) {
-  Value zero =
-      LLVM::ConstantOp::create(b, loc, i32, b.getI32IntegerAttr(0));
-  Value good = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, status,
-                                    zero);
+  Value zero = LLVM::ConstantOp::create(b, loc, i32, b.getI32IntegerAttr(0));
+  Value good =
+      LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, status, zero);
   Block *before = b.getInsertionBlock();
   Block *next = b.createBlock(before->getParent());
   Block *fail = b.createBlock(before->getParent());
@@ -202,8 +200,7 @@ SmallVector<Value> EntryBuilder::loadWords(LLVM::LLVMFuncOp callee,
                                            Value words) {
   SmallVector<Value> values;
   for (auto [index, type] : llvm::enumerate(callee.getArgumentTypes()))
-    values.push_back(
-        LLVM::LoadOp::create(b, loc, type, element(words, index)));
+    values.push_back(LLVM::LoadOp::create(b, loc, type, element(words, index)));
   return values;
 }
 
@@ -216,8 +213,8 @@ Value EntryBuilder::callShape(Value words) {
   Value result =
       LLVM::CallOp::create(b, loc, shape, loadWords(shape, words)).getResult();
   for (int64_t i = 0; i < count; ++i) {
-    Value extent = count == 1 ? result
-                              : LLVM::ExtractValueOp::create(b, loc, result, i);
+    Value extent =
+        count == 1 ? result : LLVM::ExtractValueOp::create(b, loc, result, i);
     LLVM::StoreOp::create(b, loc, extent, element(extents, i));
   }
   return extents;
@@ -225,8 +222,8 @@ Value EntryBuilder::callShape(Value words) {
 
 /// Call `f.check` and return from the entry where a check fails.
 void EntryBuilder::buildCheck(Value words) {
-  auto messages = check ? check->getAttrOfType<ArrayAttr>("attn.messages")
-                        : ArrayAttr();
+  auto messages =
+      check ? check->getAttrOfType<ArrayAttr>("attn.messages") : ArrayAttr();
   auto kinds = check ? check->getAttrOfType<DenseI64ArrayAttr>("attn.kinds")
                      : DenseI64ArrayAttr();
   if (!messages || !kinds)
@@ -246,9 +243,10 @@ void EntryBuilder::buildCheck(Value words) {
   Block *before = b.getInsertionBlock();
   Block *next = b.createBlock(before->getParent());
   Block *fail = b.createBlock(before->getParent());
-  Value status = call("attn_rt_report",
-                      {addressOf(name + ".messages"), addressOf(name + ".kinds"),
-                       numbers[0], numbers[1], numbers[2], message, size});
+  Value status =
+      call("attn_rt_report",
+           {addressOf(name + ".messages"), addressOf(name + ".kinds"),
+            numbers[0], numbers[1], numbers[2], message, size});
   LLVM::ReturnOp::create(b, loc, status);
   b.setInsertionPointToEnd(before);
   LLVM::CondBrOp::create(b, loc, good, next, fail);
@@ -266,8 +264,7 @@ void EntryBuilder::buildPlainEntry(StringRef entry, StringRef apply) {
   b.setInsertionPointToStart(function.addEntryBlock(b));
   Value tensors = allocate(std::max<int64_t>(count, 1));
   for (int64_t i = 0; i < count; ++i)
-    LLVM::StoreOp::create(b, loc, function.getArgument(i),
-                          element(tensors, i));
+    LLVM::StoreOp::create(b, loc, function.getArgument(i), element(tensors, i));
   Value status = call(apply, {tensors, function.getArgument(count),
                               function.getArgument(count + 1)});
   LLVM::ReturnOp::create(b, loc, status);
@@ -295,8 +292,7 @@ void EntryBuilder::buildApply(StringRef entry) {
              {table, names, tensors, callShape(words), message, size}));
   Value status =
       LLVM::CallOp::create(b, loc, body, loadWords(body, words)).getResult();
-  Value zero =
-      LLVM::ConstantOp::create(b, loc, i32, b.getI32IntegerAttr(0));
+  Value zero = LLVM::ConstantOp::create(b, loc, i32, b.getI32IntegerAttr(0));
   Value good =
       LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, status, zero);
   Block *before = b.getInsertionBlock();
@@ -321,9 +317,8 @@ void EntryBuilder::buildShape(StringRef entry) {
   size = function.getArgument(2);
   Value words = allocate(countWords(signature.inputs) + 1);
   Value table = addressOf(name + ".signature");
-  returnIfFailed(call("attn_rt_open_shapes",
-                      {table, addressOf(name + ".names"), tensors, words,
-                       message, size}));
+  returnIfFailed(call("attn_rt_open_shapes", {table, addressOf(name + ".names"),
+                                              tensors, words, message, size}));
   LLVM::ReturnOp::create(
       b, loc, call("attn_rt_store_shapes", {table, tensors, callShape(words)}));
 }

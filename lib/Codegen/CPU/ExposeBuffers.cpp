@@ -42,8 +42,8 @@ static MemRefType getBufferType(RankedTensorType type, bool isOutput) {
   SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
   if (isOutput && !strides.empty())
     strides.back() = 1;
-  auto layout = StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic,
-                                       strides);
+  auto layout =
+      StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides);
   return MemRefType::get(type.getShape(), type.getElementType(), layout);
 }
 
@@ -173,8 +173,7 @@ struct ExposeBuffers : attn::impl::ExposeBuffersBase<ExposeBuffers> {
         return signalPassFailure();
       function->setAttr(kSignatureAttrName, signature->toAttr(&getContext()));
     }
-    OpBuilder builder =
-        OpBuilder::atBlockBegin(&function.getBody().front());
+    OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
     for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
       exposeArgument(builder, function, i);
     if (function.isPublic())

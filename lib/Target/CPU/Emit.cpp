@@ -162,8 +162,7 @@ FailureOr<SmallVector<char, 0>> attn::emitCpu(ModuleOp module,
   if (!llvmModule)
     return module.emitError("cannot be translated to LLVM IR");
   SmallVector<char, 0> bytes;
-  if (llvm::Error error =
-          emit(*llvmModule, target, output, optLevel, bytes))
+  if (llvm::Error error = emit(*llvmModule, target, output, optLevel, bytes))
     return module.emitError(llvm::toString(std::move(error)));
   return bytes;
 }

@@ -141,8 +141,8 @@ static Error run(StringRef program, llvm::ArrayRef<std::string> arguments) {
     return Error::success();
   if (auto text = llvm::MemoryBuffer::getFile(log))
     reason += (*text)->getBuffer().str();
-  return llvm::createStringError("'" + program + "' failed: " +
-                                 StringRef(reason).rtrim());
+  return llvm::createStringError("'" + program +
+                                 "' failed: " + StringRef(reason).rtrim());
 }
 
 Error attn::link(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
@@ -176,8 +176,8 @@ Error attn::link(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
   }
   // The linker writes beside the output, then one rename makes it visible.
   SmallString<128> partial;
-  if (std::error_code code = llvm::sys::fs::createUniqueFile(
-          output + ".partial-%%%%%%", partial))
+  if (std::error_code code =
+          llvm::sys::fs::createUniqueFile(output + ".partial-%%%%%%", partial))
     return llvm::createStringError("cannot write '" + output +
                                    "': " + code.message());
   llvm::scope_exit removePartial([&] { llvm::sys::fs::remove(partial); });
@@ -188,7 +188,8 @@ Error attn::link(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
     if (library.empty())
       return llvm::createStringError(
           "expects libomp.so.5 (Debian: libomp5-22) to link parallel loops, "
-          "but it is not installed for '" + target.triple + "'");
+          "but it is not installed for '" +
+          target.triple + "'");
     arguments.push_back(library);
   }
   if (isCompiler)

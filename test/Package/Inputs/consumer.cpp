@@ -16,8 +16,8 @@ int main() {
   mlir::attn::registerAllDialects(registry);
   mlir::MLIRContext context(registry);
   auto text = llvm::MemoryBuffer::getSTDIN();
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(
-      (*text)->getBuffer(), &context, "stdin");
+  auto module = mlir::parseSourceString<mlir::ModuleOp>((*text)->getBuffer(),
+                                                        &context, "stdin");
   if (!module)
     return 1;
   mlir::PassManager passes(&context);

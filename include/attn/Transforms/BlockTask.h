@@ -1,0 +1,89 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One task of a tiled attention: the rows of one tile against all keys, or a part of them, as loops over
+// attn.block_step on packed operands.
+
+#ifndef ATTN_TRANSFORMS_BLOCKTASK_H
+#define ATTN_TRANSFORMS_BLOCKTASK_H
+
+#include "attn/IR/AttentionShape.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::attn {
+
+/// The three tensors of a state, packed: reference [strips, rows], sum [strips,
+/// rows, columns], acc [strips, channel panels, rows, columns].
+struct PackedState {
+  Value reference, sum, acc;
+};
+
+/// Builds the body of a task for a tile of attn.sdpa: one entry of the batch,
+/// heads of one group, a block of rows. The tile carries its schedule and an
+/// explicit query_offset; whoever uses the results erases it.
+class BlockTask {
+public:
+  /// Prepare at `tile`, before it.
+  BlockTask(RewriterBase &rewriter, SdpaOp tile);
+
+  /// Build the loops over the keys that the rows attend to, of [begin, end) if
+  /// given, and return the state after them.
+  FailureOr<PackedState> buildState(Value begin = {}, Value end = {});
+
+  /// Return the packed output and the packed lse of `state`.
+  std::pair<Value, Value> buildFinish(const PackedState &state);
+
+  /// Write packed `output` into `dest`, a [1, heads, rows, channels] slice in
+  /// the layout of the output, and return it.
+  Value unpackOutput(Value output, Value dest);
+
+  /// Write packed `lse` into `dest`, a [1, heads, rows] slice.
+  Value unpackLse(Value lse, Value dest);
+
+  /// Return the sizes of the packed state's three tensors for this tile.
+  SmallVector<SmallVector<OpFoldResult>> stateSizes();
+
+private:
+  struct Loop {
+    Value begin, end;
+    bool bounded;
+  };
+
+  Value index(int64_t value);
+  Value storage(ArrayRef<OpFoldResult> whole, ArrayRef<OpFoldResult> used,
+                Type elementType);
+  Value dropUnitDims(Value tensor, ArrayRef<int64_t> kept);
+  Value packQuery();
+  Value headOf(Value tensor, Layout layout, Value head);
+  Value headRows(Value flat, Value head);
+  Value forEachHead(Value flat, function_ref<Value(Value, Value)> body);
+  Value copyHeads(Value flat, Value dest, int64_t headDim);
+  Value mapRows(Value source, Value init,
+                function_ref<Value(OpBuilder &, Value)> body);
+  Value keys(Value tensor, Layout layout, Value begin, Value end);
+  Value toAccumulator(Value rows);
+  PackedState emptyState();
+  SmallVector<Loop> keyLoops(Value begin, Value end);
+  FailureOr<PackedState> buildLoop(const Loop &loop, PackedState state);
+  LogicalResult packStep(BlockStepOp step);
+  Value packKeys(Value keys, bool value);
+  void narrow(BlockStepOp step);
+  Value clampedLength();
+  Value rowsPerHead();
+
+  RewriterBase &rewriter;
+  SdpaOp tile;
+  Location loc;
+  ScheduleAttr schedule;
+  AttentionDims dims;
+  /// The type of scores and sums: f32, or f64 for f64.
+  Type accumulator;
+  /// Heads times rows, and the number of strips that hold them.
+  OpFoldResult taskRows, strips, channelPanels;
+  Value query;
+};
+
+} // namespace mlir::attn
+
+#endif // ATTN_TRANSFORMS_BLOCKTASK_H

@@ -1,0 +1,335 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits the packing of a tile into panels, and the way back, as loops over vectors.
+//
+//   linalg.pack %k inner_dims_pos = [0] inner_tiles = [32]          [keys, D] -> [panels, D, 32]
+//
+// reads 16 rows of 16 channels, transposes them in registers and writes 16 vectors. Only the last panel looks at how
+// many rows it has; what pads it is 0, and nothing outside the source is read. A tile whose rows stay rows is copied.
+
+#include "attn/Codegen/RegisterTile.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+namespace {
+/// Emits loops in which one tensor is written.
+class PanelEmitter {
+public:
+  PanelEmitter(RewriterBase &rewriter, Location loc, Value source, Value dest,
+               int64_t lanes)
+      : b(rewriter), loc(loc), source(source), dest(dest), lanes(lanes),
+        element(cast<RankedTensorType>(dest.getType()).getElementType()) {
+    zero = index(0);
+  }
+
+  /// [R, C] -> [panels, C, size].
+  Value packRows(int64_t size);
+  /// [R, C] -> [channel panels, panels, rows, columns].
+  Value packBoth(int64_t rows, int64_t columns);
+  /// [strips, channel panels, rows, columns] -> [R, C].
+  Value unpackBoth(int64_t rows, int64_t columns);
+  /// [strips, rows] -> [R].
+  Value unpackRows(int64_t rows);
+
+private:
+  using Body = function_ref<Value(Value iv, Value dest)>;
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+  Value add(Value x, Value y) {
+    return b.createOrFold<arith::AddIOp>(loc, x, y);
+  }
+  /// Return base * factor + offset.
+  Value place(Value base, int64_t factor, Value offset) {
+    AffineExpr d0, d1;
+    bindDims(b.getContext(), d0, d1);
+    return affine::AffineApplyOp::create(b, loc,
+                                         AffineMap::get(2, 0, d0 * factor + d1),
+                                         ValueRange{base, offset});
+  }
+  Value dim(Value tensor, int64_t at) {
+    return b.createOrFold<tensor::DimOp>(loc, tensor, at);
+  }
+  Value loop(Value from, Value to, int64_t step, Value written, Body body);
+  Value zeros(int64_t width) {
+    auto type = VectorType::get({width}, element);
+    return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  }
+  Value read(Value tensor, ValueRange at, int64_t width, bool inBounds);
+  Value write(Value vector, Value tensor, ValueRange at, bool inBounds) {
+    return vector::TransferWriteOp::create(b, loc, vector, tensor, at,
+                                           {inBounds})
+        .getResult();
+  }
+  SmallVector<Value> transpose(SmallVector<Value> rows);
+  Value packSquare(Value panel, Value row, Value channel, int64_t size,
+                   int64_t width, int64_t count, bool whole, Value written);
+  Value packPanel(Value panel, int64_t size, bool whole, Value written);
+  /// Return min(size, rows - panel * size).
+  Value rowsIn(Value panel, int64_t size, Value rows);
+
+  RewriterBase &b;
+  Location loc;
+  Value source, dest;
+  int64_t lanes;
+  Type element;
+  Value zero;
+};
+} // namespace
+
+Value PanelEmitter::loop(Value from, Value to, int64_t step, Value written,
+                         Body body) {
+  auto loop =
+      scf::ForOp::create(b, loc, from, to, index(step), ValueRange{written});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value result = body(loop.getInductionVar(), loop.getRegionIterArgs()[0]);
+  scf::YieldOp::create(b, loc, result);
+  return loop.getResult(0);
+}
+
+Value PanelEmitter::read(Value tensor, ValueRange at, int64_t width,
+                         bool inBounds) {
+  Value padding = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
+  return vector::TransferReadOp::create(b, loc,
+                                        VectorType::get({width}, element),
+                                        tensor, at, padding, {inBounds});
+}
+
+/// Return the columns of the square whose rows are given: each step exchanges
+/// one bit of the row's number with the same bit of the lane's.
+SmallVector<Value> PanelEmitter::transpose(SmallVector<Value> rows) {
+  int64_t size = rows.size();
+  for (int64_t bit = size / 2; bit > 0; bit /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < size; ++lane) {
+      bool upper = lane & bit;
+      low.push_back(upper ? size + lane - bit : lane);
+      high.push_back(upper ? size + lane : lane + bit);
+    }
+    for (int64_t row = 0; row < size; ++row) {
+      if (row & bit)
+        continue;
+      Value first = rows[row], second = rows[row + bit];
+      rows[row] = vector::ShuffleOp::create(b, loc, first, second, low);
+      rows[row + bit] = vector::ShuffleOp::create(b, loc, first, second, high);
+    }
+  }
+  return rows;
+}
+
+/// Pack `width` rows from `row` of the panel and `count` channels, at most
+/// `width`.
+Value PanelEmitter::packSquare(Value panel, Value row, Value channel,
+                               int64_t size, int64_t width, int64_t count,
+                               bool whole, Value written) {
+  SmallVector<Value> rows;
+  Value total = whole ? Value() : dim(source, 0);
+  for (int64_t i = 0; i < width; ++i) {
+    Value at = place(panel, size, add(row, index(i)));
+    bool inBounds = count == width;
+    if (whole) {
+      rows.push_back(read(source, {at, channel}, width, inBounds));
+      continue;
+    }
+    Value exists =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, at, total);
+    auto choice = scf::IfOp::create(
+        b, loc, exists,
+        [&](OpBuilder &, Location) {
+          scf::YieldOp::create(b, loc,
+                               read(source, {at, channel}, width, inBounds));
+        },
+        [&](OpBuilder &, Location) {
+          scf::YieldOp::create(b, loc, zeros(width));
+        });
+    rows.push_back(choice.getResult(0));
+  }
+  SmallVector<Value> columns = transpose(std::move(rows));
+  for (int64_t i = 0; i < count; ++i)
+    written = write(columns[i], written, {panel, add(channel, index(i)), row},
+                    /*inBounds=*/true);
+  return written;
+}
+
+/// Pack one panel; `whole` says that all its rows exist.
+Value PanelEmitter::packPanel(Value panel, int64_t size, bool whole,
+                              Value written) {
+  int64_t width = std::min(size, lanes);
+  int64_t channels = cast<RankedTensorType>(source.getType()).getDimSize(1);
+  bool isStatic = ShapedType::isStatic(channels);
+  Value count = dim(source, 1);
+  Value rounded =
+      isStatic ? index(channels / width * width)
+               : Value(affine::AffineApplyOp::create(
+                     b, loc,
+                     AffineMap::get(
+                         1, 0, b.getAffineDimExpr(0).floorDiv(width) * width),
+                     ValueRange{count}));
+  return loop(
+      zero, index(size), width, written, [&](Value row, Value inner) -> Value {
+        inner = loop(zero, rounded, width, inner,
+                     [&](Value channel, Value innermost) {
+                       return packSquare(panel, row, channel, size, width,
+                                         width, whole, innermost);
+                     });
+        if (isStatic && channels % width == 0)
+          return inner;
+        if (isStatic)
+          return packSquare(panel, row, rounded, size, width, channels % width,
+                            whole, inner);
+        // The last channels of a dynamic number, one at a time.
+        return loop(rounded, count, 1, inner,
+                    [&](Value channel, Value innermost) {
+                      return packSquare(panel, row, channel, size, width, 1,
+                                        whole, innermost);
+                    });
+      });
+}
+
+Value PanelEmitter::packRows(int64_t size) {
+  Value rows = dim(source, 0);
+  Value whole = affine::AffineApplyOp::create(
+      b, loc, AffineMap::get(1, 0, b.getAffineDimExpr(0).floorDiv(size)),
+      ValueRange{rows});
+  Value written = loop(zero, whole, 1, dest, [&](Value panel, Value inner) {
+    return packPanel(panel, size, /*whole=*/true, inner);
+  });
+  int64_t known = cast<RankedTensorType>(source.getType()).getDimSize(0);
+  if (ShapedType::isStatic(known) && known % size == 0)
+    return written;
+  return loop(whole, dim(dest, 0), 1, written, [&](Value panel, Value inner) {
+    return packPanel(panel, size, /*whole=*/false, inner);
+  });
+}
+
+Value PanelEmitter::rowsIn(Value panel, int64_t size, Value rows) {
+  Value left = arith::SubIOp::create(b, loc, rows, place(panel, size, zero));
+  return arith::MinSIOp::create(b, loc, left, index(size));
+}
+
+Value PanelEmitter::packBoth(int64_t rows, int64_t columns) {
+  int64_t width = std::min(columns, lanes);
+  int64_t channels = cast<RankedTensorType>(source.getType()).getDimSize(1);
+  bool inBounds = ShapedType::isStatic(channels) && channels % columns == 0;
+  return loop(zero, dim(dest, 0), 1, dest, [&](Value group, Value d0) {
+    return loop(zero, dim(dest, 1), 1, d0, [&](Value panel, Value d1) {
+      Value count = rowsIn(panel, rows, dim(source, 0));
+      d1 = loop(zero, count, 1, d1, [&](Value row, Value d2) {
+        for (int64_t at = 0; at < columns; at += width) {
+          Value from = place(group, columns, index(at));
+          Value vector =
+              read(source, {place(panel, rows, row), from}, width, inBounds);
+          d2 = write(vector, d2, {group, panel, row, index(at)}, true);
+        }
+        return d2;
+      });
+      return loop(count, index(rows), 1, d1, [&](Value row, Value d2) {
+        for (int64_t at = 0; at < columns; at += width)
+          d2 = write(zeros(width), d2, {group, panel, row, index(at)}, true);
+        return d2;
+      });
+    });
+  });
+}
+
+Value PanelEmitter::unpackBoth(int64_t rows, int64_t columns) {
+  int64_t width = std::min(columns, lanes);
+  int64_t channels = cast<RankedTensorType>(dest.getType()).getDimSize(1);
+  bool inBounds = ShapedType::isStatic(channels) && channels % columns == 0;
+  return loop(zero, dim(source, 0), 1, dest, [&](Value strip, Value d0) {
+    Value count = rowsIn(strip, rows, dim(dest, 0));
+    return loop(zero, count, 1, d0, [&](Value row, Value d1) {
+      return loop(zero, dim(source, 1), 1, d1, [&](Value group, Value d2) {
+        for (int64_t at = 0; at < columns; at += width) {
+          Value vector =
+              read(source, {strip, group, row, index(at)}, width, true);
+          Value to = place(group, columns, index(at));
+          d2 = write(vector, d2, {place(strip, rows, row), to}, inBounds);
+        }
+        return d2;
+      });
+    });
+  });
+}
+
+Value PanelEmitter::unpackRows(int64_t rows) {
+  int64_t known = cast<RankedTensorType>(dest.getType()).getDimSize(0);
+  bool inBounds = ShapedType::isStatic(known) && known % rows == 0;
+  return loop(zero, dim(source, 0), 1, dest, [&](Value strip, Value inner) {
+    Value vector = read(source, {strip, zero}, rows, true);
+    return write(vector, inner, {place(strip, rows, zero)}, inBounds);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult attn::emitPack(RewriterBase &rewriter, linalg::PackOp op,
+                             int64_t lanes) {
+  SmallVector<int64_t> tiles = op.getStaticTiles();
+  auto type = cast<RankedTensorType>(op.getSource().getType());
+  if (type.getRank() != 2 || llvm::any_of(tiles, ShapedType::isDynamic))
+    return rewriter.notifyMatchFailure(op, "not a tile of rows");
+  ArrayRef<int64_t> positions = op.getInnerDimsPos(),
+                    order = op.getOuterDimsPerm();
+  rewriter.setInsertionPoint(op);
+  PanelEmitter emitter(rewriter, op.getLoc(), op.getSource(), op.getDest(),
+                       lanes);
+  if (positions == ArrayRef<int64_t>{0} && order.empty() &&
+      llvm::isPowerOf2_64(tiles[0])) {
+    rewriter.replaceOp(op, emitter.packRows(tiles[0]));
+    return success();
+  }
+  if (positions == ArrayRef<int64_t>{0, 1} &&
+      order == ArrayRef<int64_t>{1, 0} &&
+      (tiles[1] < lanes || tiles[1] % lanes == 0)) {
+    rewriter.replaceOp(op, emitter.packBoth(tiles[0], tiles[1]));
+    return success();
+  }
+  return rewriter.notifyMatchFailure(op, "not packed as a tile is");
+}
+
+LogicalResult attn::emitUnpack(RewriterBase &rewriter, linalg::UnPackOp op,
+                               int64_t lanes) {
+  SmallVector<int64_t> tiles = op.getStaticTiles();
+  if (llvm::any_of(tiles, ShapedType::isDynamic) ||
+      !op.getOuterDimsPerm().empty())
+    return rewriter.notifyMatchFailure(op, "not packed as a tile is");
+  ArrayRef<int64_t> positions = op.getInnerDimsPos();
+  int64_t rank = cast<RankedTensorType>(op.getDest().getType()).getRank();
+  rewriter.setInsertionPoint(op);
+  PanelEmitter emitter(rewriter, op.getLoc(), op.getSource(), op.getDest(),
+                       lanes);
+  if (rank == 1 && positions == ArrayRef<int64_t>{0}) {
+    rewriter.replaceOp(op, emitter.unpackRows(tiles[0]));
+    return success();
+  }
+  if (rank == 2 && positions == ArrayRef<int64_t>{0, 1} &&
+      (tiles[1] < lanes || tiles[1] % lanes == 0)) {
+    rewriter.replaceOp(op, emitter.unpackBoth(tiles[0], tiles[1]));
+    return success();
+  }
+  return rewriter.notifyMatchFailure(op, "not packed as a tile is");
+}
+
+LogicalResult attn::emitFill(RewriterBase &rewriter, linalg::FillOp op,
+                             int64_t lanes) {
+  rewriter.setInsertionPoint(op);
+  FailureOr<linalg::GenericOp> generic =
+      linalg::generalizeNamedOp(rewriter, op);
+  if (failed(generic))
+    return failure();
+  return emitRegisterTile(rewriter, *generic, lanes);
+}

@@ -1,0 +1,275 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Puts all that a function allocates into one block of memory:
+//
+//   func.func @f(...) -> i32 {
+//     scf.forall (%i) ... {
+//       %a = memref.alloc() : memref<8x64x32xf32>
+//
+// becomes
+//
+//   func.func @f(...) -> i32 {
+//     %threads = call @omp_get_max_threads()
+//     %block = memref.alloc(bytes of the function + %threads * bytes of a task)
+//     %status = scf.if (%block is not null) {
+//       scf.forall (%i) ... {
+//         %thread = call @omp_get_thread_num()
+//         %a = memref.view %block[place of the thread + offset]
+//       }
+//       scf.yield %good
+//     } else { scf.yield %out_of_memory }
+//     memref.dealloc %block
+//     return %status
+//
+// so that no loop allocates, memory grows with the tile and the threads only, and a failure is a status.
+
+#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/Status.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_PLACESCRATCH
+#include "attn/Codegen/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Bytes to which every allocation is aligned: a cache line, and the widest
+/// vector register.
+static constexpr int64_t kAlignment = 64;
+
+namespace {
+/// Places the allocations of one function.
+class ScratchPlacer {
+public:
+  explicit ScratchPlacer(func::FuncOp function)
+      : function(function), b(function.getContext()), loc(function.getLoc()) {}
+
+  LogicalResult run();
+
+private:
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+  LogicalResult collect();
+  LogicalResult hoist(Value value);
+  Value bytesOf(memref::AllocOp alloc);
+  Value call(StringRef name);
+  void replace(ArrayRef<memref::AllocOp> allocs, ArrayRef<Value> offsets,
+               function_ref<Value(memref::AllocOp)> base);
+  void guard(Value isGood);
+
+  func::FuncOp function;
+  OpBuilder b;
+  Location loc;
+  /// Allocations outside of parallel loops, and in them.
+  SmallVector<memref::AllocOp> shared, perThread;
+  Value block;
+};
+} // namespace
+
+/// Return the outermost parallel loop round `op`.
+static scf::ForallOp outermostTask(Operation *op) {
+  scf::ForallOp task;
+  while ((op = op->getParentOp()))
+    if (auto forall = dyn_cast<scf::ForallOp>(op))
+      task = forall;
+  return task;
+}
+
+LogicalResult ScratchPlacer::collect() {
+  function.walk([&](memref::AllocOp alloc) {
+    (outermostTask(alloc) ? perThread : shared).push_back(alloc);
+  });
+  for (ArrayRef<memref::AllocOp> allocs :
+       {ArrayRef(shared), ArrayRef(perThread)})
+    for (memref::AllocOp alloc : allocs)
+      for (Value size : alloc.getDynamicSizes())
+        if (failed(hoist(size)))
+          return alloc.emitOpError()
+                 << "expects a size that is known when the function starts";
+  return success();
+}
+
+/// Move what computes `value` to the start of the function.
+LogicalResult ScratchPlacer::hoist(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return success(isa<func::FuncOp>(value.getParentRegion()->getParentOp()));
+  if (!isPure(op) && !isa<memref::DimOp>(op))
+    return failure();
+  for (Value operand : op->getOperands())
+    if (failed(hoist(operand)))
+      return failure();
+  Block *entry = &function.getBody().front();
+  if (op->getBlock() == entry && op->isBeforeInBlock(&*b.getInsertionPoint()))
+    return success();
+  op->moveBefore(entry, b.getInsertionPoint());
+  return success();
+}
+
+/// Return the bytes of `alloc`, rounded up to the alignment.
+Value ScratchPlacer::bytesOf(memref::AllocOp alloc) {
+  MemRefType type = alloc.getType();
+  int64_t fixed = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  for (int64_t size : type.getShape())
+    if (ShapedType::isStatic(size))
+      fixed *= size;
+  if (alloc.getDynamicSizes().empty())
+    return index(llvm::alignTo(fixed, kAlignment));
+  Value bytes = index(fixed);
+  for (Value size : alloc.getDynamicSizes())
+    bytes = arith::MulIOp::create(b, loc, bytes, size);
+  Value mask = index(kAlignment - 1);
+  bytes = arith::AddIOp::create(b, loc, bytes, mask);
+  return arith::AndIOp::create(b, loc, bytes, index(-kAlignment));
+}
+
+/// Return the index that the external function `name` gives.
+Value ScratchPlacer::call(StringRef name) {
+  auto module = function->getParentOfType<ModuleOp>();
+  if (!module.lookupSymbol(name)) {
+    OpBuilder::InsertionGuard restore(b);
+    b.setInsertionPointToStart(module.getBody());
+    auto declared = func::FuncOp::create(
+        b, loc, name, b.getFunctionType({}, {b.getI32Type()}));
+    declared.setPrivate();
+  }
+  Value number =
+      func::CallOp::create(b, loc, name, b.getI32Type()).getResult(0);
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
+}
+
+/// Replace `allocs` by views of the block, at `offsets` from `base`.
+void ScratchPlacer::replace(ArrayRef<memref::AllocOp> allocs,
+                            ArrayRef<Value> offsets,
+                            function_ref<Value(memref::AllocOp)> base) {
+  for (auto [place, offset] : llvm::zip(allocs, offsets)) {
+    memref::AllocOp alloc = place;
+    Value start = base(alloc);
+    b.setInsertionPoint(alloc);
+    Value at = start ? arith::AddIOp::create(b, loc, start, offset).getResult()
+                     : offset;
+    Value view = memref::ViewOp::create(b, loc, alloc.getType(), block, at,
+                                        alloc.getDynamicSizes());
+    alloc.getResult().replaceAllUsesWith(view);
+    for (Operation *user : llvm::make_early_inc_range(view.getUsers()))
+      if (isa<memref::DeallocOp>(user))
+        user->erase();
+    alloc.erase();
+  }
+}
+
+/// Put all that follows the insertion point under the condition `isGood`.
+void ScratchPlacer::guard(Value isGood) {
+  Block *entry = b.getInsertionBlock();
+  auto terminator = cast<func::ReturnOp>(entry->getTerminator());
+  Value status = terminator.getOperand(0);
+  auto choice = scf::IfOp::create(b, loc, TypeRange{b.getI32Type()}, isGood,
+                                  /*withElseRegion=*/true);
+  Block *good = choice.thenBlock();
+  good->getOperations().splice(good->end(), entry->getOperations(),
+                               std::next(choice->getIterator()),
+                               terminator->getIterator());
+  b.setInsertionPointToEnd(good);
+  scf::YieldOp::create(b, loc, status);
+  b.setInsertionPointToEnd(choice.elseBlock());
+  Value outOfMemory = arith::ConstantIntOp::create(
+      b, loc, static_cast<int64_t>(Status::OutOfMemory), 32);
+  scf::YieldOp::create(b, loc, outOfMemory);
+  b.setInsertionPoint(terminator);
+  memref::DeallocOp::create(b, loc, block);
+  terminator->setOperand(0, choice.getResult(0));
+}
+
+LogicalResult ScratchPlacer::run() {
+  Block &entry = function.getBody().front();
+  b.setInsertionPointToStart(&entry);
+  // Sizes and the block stand before everything else, after a marker that
+  // does not move.
+  auto marker = arith::ConstantIndexOp::create(b, loc, 0);
+  b.setInsertionPoint(marker);
+  if (failed(collect()))
+    return failure();
+  if (shared.empty() && perThread.empty()) {
+    marker->erase();
+    return success();
+  }
+  auto layOut = [&](ArrayRef<memref::AllocOp> allocs,
+                    SmallVectorImpl<Value> &offsets) {
+    Value total = index(0);
+    for (memref::AllocOp alloc : allocs) {
+      offsets.push_back(total);
+      total = b.createOrFold<arith::AddIOp>(loc, total, bytesOf(alloc));
+    }
+    return total;
+  };
+  SmallVector<Value> sharedAt, threadAt;
+  Value sharedBytes = layOut(shared, sharedAt);
+  Value threadBytes = layOut(perThread, threadAt);
+  Value bytes = sharedBytes;
+  if (!perThread.empty()) {
+    Value all =
+        arith::MulIOp::create(b, loc, threadBytes, call("omp_get_max_threads"));
+    bytes = arith::AddIOp::create(b, loc, sharedBytes, all);
+  }
+  auto type = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
+  block = memref::AllocOp::create(b, loc, type, ValueRange{bytes},
+                                  b.getI64IntegerAttr(kAlignment));
+  Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, block);
+  Value isGood = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
+                                       address, index(0));
+  guard(isGood);
+
+  replace(shared, sharedAt, [](memref::AllocOp) { return Value(); });
+  DenseMap<Operation *, Value> starts;
+  replace(perThread, threadAt, [&](memref::AllocOp alloc) {
+    scf::ForallOp task = outermostTask(alloc);
+    Value &start = starts[task];
+    if (!start) {
+      b.setInsertionPointToStart(task.getBody());
+      Value own = arith::MulIOp::create(b, loc, call("omp_get_thread_num"),
+                                        threadBytes);
+      start = arith::AddIOp::create(b, loc, own, sharedBytes);
+    }
+    return start;
+  });
+  return success();
+}
+
+namespace {
+struct PlaceScratch : public attn::impl::PlaceScratchBase<PlaceScratch> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions;
+    getOperation().walk([&](func::FuncOp function) {
+      if (!function.isDeclaration())
+        functions.push_back(function);
+    });
+    for (func::FuncOp function : functions) {
+      auto results = function.getFunctionType().getResults();
+      if (results.size() != 1 || !results[0].isInteger(32) ||
+          !function.getBody().hasOneBlock()) {
+        if (function
+                .walk([](memref::AllocOp) { return WalkResult::interrupt(); })
+                .wasInterrupted()) {
+          function.emitOpError()
+              << "expects one block and a status as its only result";
+          return signalPassFailure();
+        }
+        continue;
+      }
+      if (failed(ScratchPlacer(function).run()))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,89 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Turns the linalg ops of every task into vectors:
+//
+//   scf.forall ... { linalg.pack; linalg.fill; linalg.generic ... }
+//
+// becomes
+//
+//   scf.forall ... { loops over vector.transfer_read, arithmetic, vector.transfer_write }
+//
+// The vector width is that of the schedule that the loop carries. An op that does not fit stays linalg; a remark says
+// which, and it becomes scalar loops later.
+
+#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/RegisterTile.h"
+#include "attn/IR/AttnDialect.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_REGISTERTILES
+#include "attn/Codegen/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Emit `op` as vectors.
+static LogicalResult emitOp(RewriterBase &rewriter, Operation *op,
+                            int64_t lanes) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](linalg::GenericOp generic) {
+        return emitRegisterTile(rewriter, generic, lanes);
+      })
+      .Case(
+          [&](linalg::FillOp fill) { return emitFill(rewriter, fill, lanes); })
+      .Case(
+          [&](linalg::PackOp pack) { return emitPack(rewriter, pack, lanes); })
+      .Case([&](linalg::UnPackOp unpack) {
+        return emitUnpack(rewriter, unpack, lanes);
+      })
+      .Default([](Operation *) { return failure(); });
+}
+
+/// Emit all linalg ops in `task` as vectors of `lanes` elements.
+static void emitTask(RewriterBase &rewriter, scf::ForallOp task,
+                     int64_t lanes) {
+  // Fills come last: one that starts an accumulation is not stored at all.
+  SmallVector<Operation *> ops, fills;
+  task.walk([&](linalg::LinalgOp op) {
+    (isa<linalg::FillOp>(op) ? fills : ops).push_back(op);
+  });
+  task.walk([&](Operation *op) {
+    if (isa<linalg::PackOp, linalg::UnPackOp>(op))
+      ops.push_back(op);
+  });
+  llvm::append_range(ops, fills);
+  for (Operation *op : ops) {
+    if (isOpTriviallyDead(op)) {
+      rewriter.eraseOp(op);
+      continue;
+    }
+    if (failed(emitOp(rewriter, op, lanes)))
+      remark::missed(op->getLoc(),
+                     remark::RemarkOpts::name("RegisterTile").category("attn"))
+          << remark::reason("'{0}' is not read along its vectors",
+                            op->getName().getStringRef());
+  }
+}
+
+namespace {
+struct RegisterTiles : public attn::impl::RegisterTilesBase<RegisterTiles> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<scf::ForallOp> tasks;
+    getOperation()->walk([&](scf::ForallOp task) { tasks.push_back(task); });
+    for (scf::ForallOp task : tasks)
+      if (auto schedule = task->getAttrOfType<ScheduleAttr>("attn.schedule"))
+        emitTask(rewriter, task, schedule.getLanes());
+  }
+};
+} // namespace

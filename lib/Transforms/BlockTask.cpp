@@ -1,0 +1,616 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Builds the loops of one task. For a tile of attn.sdpa with one entry of the batch, heads of one group and rows p to
+// p + rows - 1:
+//
+//   %qp = linalg.pack (scale * %q) ... inner_tiles = [rows]
+//   %s:3 = empty state
+//   scf.for %j = lo to l1 step block_n      // some key of the block is excluded for some row
+//   scf.for %j = l1 to l2 step block_n      // none is: no masking code
+//   scf.for %j = l2 to hi step block_n      // some is
+//     %kp = linalg.pack %k[%j ...];  %vp = linalg.pack %v[%j ...]
+//     scf.for %strip ...
+//       attn.block_step %qp[%strip], %kp, %vp state(...) ...
+//
+// Blocks outside [lo, hi) cost nothing. Within a bounded block a strip works on the panels that its rows can see.
+
+#include "attn/Transforms/BlockTask.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// No position, window or length goes beyond this; sums of a few stay in 64 bits.
+static constexpr int64_t kFarthest = int64_t(1) << 61;
+
+/// Return `expr` over the symbols `operands`, folded.
+static OpFoldResult apply(OpBuilder &b, Location loc, AffineExpr expr,
+                          ArrayRef<OpFoldResult> operands) {
+  return affine::makeComposedFoldedAffineApply(b, loc, expr, operands);
+}
+
+static OpFoldResult ceilDiv(OpBuilder &b, Location loc, OpFoldResult value,
+                            int64_t divisor) {
+  return apply(b, loc, b.getAffineSymbolExpr(0).ceilDiv(divisor), {value});
+}
+
+BlockTask::BlockTask(RewriterBase &rewriter, SdpaOp tile)
+    : rewriter(rewriter), tile(tile), loc(tile.getLoc()),
+      schedule(tile.getScheduleAttr()) {
+  rewriter.setInsertionPoint(tile);
+  dims = AttentionDims::get(rewriter, tile);
+  auto queryType = cast<RankedTensorType>(tile.getQuery().getType());
+  accumulator = queryType.getElementType().isF64() ? rewriter.getF64Type()
+                                                   : rewriter.getF32Type();
+  AffineExpr s0, s1;
+  bindSymbols(rewriter.getContext(), s0, s1);
+  taskRows = apply(rewriter, loc, s0 * s1, {dims.heads, dims.rows});
+  strips = ceilDiv(rewriter, loc, taskRows, schedule.getRows());
+  channelPanels = ceilDiv(rewriter, loc, dims.valueSize, schedule.getColumns());
+  query = packQuery();
+}
+
+Value BlockTask::index(int64_t value) {
+  return arith::ConstantIndexOp::create(rewriter, loc, value);
+}
+
+/// Return a tensor of the sizes `used` in a storage of the sizes `whole`: what a
+/// task holds has the same size in every iteration and is placed once.
+Value BlockTask::storage(ArrayRef<OpFoldResult> whole,
+                         ArrayRef<OpFoldResult> used, Type elementType) {
+  SmallVector<int64_t> shape;
+  SmallVector<Value> dynamic;
+  dispatchIndexOpFoldResults(whole, dynamic, shape);
+  Value all = bufferization::AllocTensorOp::create(
+      rewriter, loc, RankedTensorType::get(shape, elementType), dynamic);
+  if (isEqualConstantIntOrValueArray(whole, used))
+    return all;
+  SmallVector<OpFoldResult> zeros(used.size(), rewriter.getIndexAttr(0)),
+      ones(used.size(), rewriter.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(rewriter, loc, all, zeros, used, ones);
+}
+
+/// Return `tensor` with the dimensions in `kept` only; the others have size 1.
+Value BlockTask::dropUnitDims(Value tensor, ArrayRef<int64_t> kept) {
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(rewriter, loc, tensor);
+  SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0)),
+      ones(sizes.size(), rewriter.getIndexAttr(1)), extents = ones;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> shape;
+  for (int64_t dim : kept) {
+    shape.push_back(type.getDimSize(dim));
+    extents[dim] = sizes[dim];
+  }
+  return tensor::ExtractSliceOp::create(
+      rewriter, loc, RankedTensorType::get(shape, type.getElementType()),
+      tensor, offsets, extents, ones);
+}
+
+/// Return the scaled query as [strips, D, rows].
+Value BlockTask::packQuery() {
+  Value scale;
+  if (tile.getScale() || getConstantIntValue(dims.headSize).has_value()) {
+    scale = arith::ConstantOp::create(
+        rewriter, loc,
+        rewriter.getFloatAttr(accumulator, tile.getScaleValue()));
+  } else {
+    Value size = getValueOrCreateConstantIndexOp(rewriter, loc, dims.headSize);
+    size = arith::MaxSIOp::create(rewriter, loc, size, index(1));
+    size =
+        arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(), size);
+    Value real = arith::SIToFPOp::create(rewriter, loc, accumulator, size);
+    Value root = math::SqrtOp::create(rewriter, loc, real);
+    Value one = arith::ConstantOp::create(
+        rewriter, loc, rewriter.getFloatAttr(accumulator, 1.0));
+    scale = arith::DivFOp::create(rewriter, loc, one, root);
+  }
+  SmallVector<OpFoldResult> sizes = {taskRows, dims.headSize};
+  Value rows =
+      storage({rewriter.getIndexAttr(schedule.getBlockM()), dims.headSize},
+              sizes, accumulator);
+  rows = forEachHead(rows, [&](Value head, Value init) {
+    Value source = headOf(tile.getQuery(), tile.getQueryLayout(), head);
+    return mapRows(source, init, [&](OpBuilder &b, Value x) -> Value {
+      if (x.getType() != accumulator)
+        x = arith::ExtFOp::create(b, loc, accumulator, x);
+      return arith::MulFOp::create(b, loc, x, scale);
+    });
+  });
+  OpFoldResult perStrip = rewriter.getIndexAttr(schedule.getRows());
+  OpFoldResult mostStrips =
+      rewriter.getIndexAttr(schedule.getBlockM() / schedule.getRows());
+  Value dest = storage({mostStrips, dims.headSize, perStrip},
+                       {strips, dims.headSize, perStrip}, accumulator);
+  Value zero = arith::ConstantOp::create(rewriter, loc,
+                                         rewriter.getZeroAttr(accumulator));
+  return linalg::PackOp::create(rewriter, loc, rows, dest, ArrayRef<int64_t>{0},
+                                ArrayRef<OpFoldResult>{perStrip}, zero)
+      .getResult();
+}
+
+SmallVector<SmallVector<OpFoldResult>> BlockTask::stateSizes() {
+  OpFoldResult rows = rewriter.getIndexAttr(schedule.getRows());
+  OpFoldResult columns = rewriter.getIndexAttr(schedule.getColumns());
+  return {{strips, rows},
+          {strips, rows, columns},
+          {strips, channelPanels, rows, columns}};
+}
+
+/// Return the state (-inf, 0, 0).
+PackedState BlockTask::emptyState() {
+  SmallVector<SmallVector<OpFoldResult>> sizes = stateSizes();
+  auto filled = [&](ArrayRef<OpFoldResult> used, double value) -> Value {
+    SmallVector<OpFoldResult> whole(used);
+    whole[0] = rewriter.getIndexAttr(schedule.getBlockM() / schedule.getRows());
+    Value init = storage(whole, used, accumulator);
+    Value constant = arith::ConstantOp::create(
+        rewriter, loc, rewriter.getFloatAttr(accumulator, value));
+    return linalg::FillOp::create(rewriter, loc, constant, init).getResult(0);
+  };
+  return {filled(sizes[0], -std::numeric_limits<double>::infinity()),
+          filled(sizes[1], 0.0), filled(sizes[2], 0.0)};
+}
+
+/// Return how many rows of the task belong to one head: those of the tile, or,
+/// where there is one head, the most that a task can have.
+Value BlockTask::rowsPerHead() {
+  if (getConstantIntValue(dims.heads) == 1)
+    return index(schedule.getBlockM());
+  return getValueOrCreateConstantIndexOp(rewriter, loc, dims.rows);
+}
+
+/// Return n: the number of keys, or the given length clamped to it.
+Value BlockTask::clampedLength() {
+  Value keys = getValueOrCreateConstantIndexOp(rewriter, loc, dims.keys);
+  Value lengths = tile.getKvLengths();
+  if (!lengths)
+    return keys;
+  Value length = tensor::ExtractOp::create(rewriter, loc, lengths, index(0));
+  if (!length.getType().isIndex())
+    length = arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(),
+                                        length);
+  length = arith::MaxSIOp::create(rewriter, loc, length, index(0));
+  return arith::MinSIOp::create(rewriter, loc, length, keys);
+}
+
+/// Return the loops over [begin, end), in order: blocks with exclusions, blocks
+/// without, blocks with.
+SmallVector<BlockTask::Loop> BlockTask::keyLoops(Value begin, Value end) {
+  auto add = [&](Value a, Value b) -> Value {
+    return rewriter.createOrFold<arith::AddIOp>(loc, a, b);
+  };
+  auto sub = [&](Value a, Value b) -> Value {
+    return rewriter.createOrFold<arith::SubIOp>(loc, a, b);
+  };
+  auto min = [&](Value a, Value b) -> Value {
+    return rewriter.createOrFold<arith::MinSIOp>(loc, a, b);
+  };
+  auto max = [&](Value a, Value b) -> Value {
+    return rewriter.createOrFold<arith::MaxSIOp>(loc, a, b);
+  };
+  /// Return `length` rounded down or up to whole blocks.
+  auto blocks = [&](Value length, bool up) -> Value {
+    AffineExpr s = rewriter.getAffineSymbolExpr(0);
+    int64_t size = schedule.getBlockN();
+    AffineExpr count = up ? s.ceilDiv(size) : s.floorDiv(size);
+    return getValueOrCreateConstantIndexOp(
+        rewriter, loc, apply(rewriter, loc, count * size, {length}));
+  };
+  Value zero = index(0);
+  Value lo = begin ? begin : zero;
+  Value hi = end ? min(end, clampedLength()) : clampedLength();
+  Value fullLo = lo, fullHi = hi;
+  Value first = tile.getQueryOffset();
+  Value rows = getValueOrCreateConstantIndexOp(rewriter, loc, dims.rows);
+  Value last = add(first, sub(rows, index(1)));
+  WindowAttr window = tile.getWindowAttr();
+  auto limitRight = [&](int64_t right) {
+    hi = min(hi, add(last, index(right + 1)));
+    fullHi = min(fullHi, add(first, index(right + 1)));
+  };
+  if (tile.getCausal() != Causal::None)
+    limitRight(0);
+  if (window && window.getRight())
+    limitRight(std::min(*window.getRight(), kFarthest));
+  if (window && window.getLeft()) {
+    Value left = index(std::min(*window.getLeft(), kFarthest));
+    lo = max(lo, sub(first, left));
+    fullLo = max(fullLo, sub(last, left));
+  }
+  hi = max(hi, lo);
+  SmallVector<Loop> loops;
+  Value at = lo;
+  if (window && window.getLeft()) {
+    Value edge = blocks(max(sub(fullLo, lo), zero), /*up=*/true);
+    at = min(add(lo, edge), hi);
+    loops.push_back({lo, at, true});
+  }
+  Value whole = blocks(max(sub(fullHi, at), zero), /*up=*/false);
+  Value middle = add(at, whole);
+  loops.push_back({at, middle, false});
+  loops.push_back({middle, hi, true});
+  return loops;
+}
+
+/// Return keys `begin` to `end` of a [1, 1, N, C] tile as [keys, C].
+Value BlockTask::keys(Value tensor, Layout layout, Value begin, Value end) {
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(rewriter, loc, tensor);
+  SmallVector<OpFoldResult> offsets(4, rewriter.getIndexAttr(0)),
+      ones(4, rewriter.getIndexAttr(1));
+  AffineExpr s0, s1;
+  bindSymbols(rewriter.getContext(), s0, s1);
+  offsets[sequenceDim(layout)] = getAsOpFoldResult(begin);
+  OpFoldResult count =
+      apply(rewriter, loc, s0 - s1,
+            {getAsOpFoldResult(end), getAsOpFoldResult(begin)});
+  sizes[sequenceDim(layout)] = count;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> shape = {
+      getConstantIntValue(count).value_or(ShapedType::kDynamic),
+      type.getDimSize(kChannelDim)};
+  return tensor::ExtractSliceOp::create(
+      rewriter, loc, RankedTensorType::get(shape, type.getElementType()),
+      tensor, offsets, sizes, ones);
+}
+
+FailureOr<PackedState> BlockTask::buildState(Value begin, Value end) {
+  PackedState state = emptyState();
+  for (const Loop &loop : keyLoops(begin, end)) {
+    if (getConstantIntValue(loop.begin) &&
+        getConstantIntValue(loop.begin) == getConstantIntValue(loop.end))
+      continue;
+    FailureOr<PackedState> next = buildLoop(loop, state);
+    if (failed(next))
+      return failure();
+    state = *next;
+  }
+  return state;
+}
+
+/// Build one loop over blocks of keys, by upstream's tiler on a step over all of
+/// them.
+FailureOr<PackedState> BlockTask::buildLoop(const Loop &loop,
+                                            PackedState state) {
+  Value key = keys(tile.getKey(), tile.getKeyLayout(), loop.begin, loop.end);
+  Value value =
+      keys(tile.getValue(), tile.getValueLayout(), loop.begin, loop.end);
+  auto broadcast = [&](Value tensor) -> Value {
+    if (!tensor)
+      return {};
+    int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
+    if (rank == 4)
+      return dropUnitDims(tensor, {1, 2, 3});
+    SmallVector<ReassociationIndices> groups(rank);
+    for (int64_t dim = 0; dim < rank; ++dim)
+      groups[dim] = {dim + 3 - rank};
+    for (int64_t dim = 0; rank > 0 && dim < 3 - rank; ++dim)
+      groups[0].insert(groups[0].begin() + dim, dim);
+    auto type = cast<RankedTensorType>(tensor.getType());
+    SmallVector<int64_t> shape(3 - rank, 1);
+    llvm::append_range(shape, type.getShape());
+    return tensor::ExpandShapeOp::create(
+        rewriter, loc, RankedTensorType::get(shape, type.getElementType()),
+        tensor, groups);
+  };
+  WindowAttr window = loop.bounded ? tile.getWindowAttr() : WindowAttr();
+  bool causal = loop.bounded && tile.getCausal() != Causal::None;
+  UnitAttr unit = rewriter.getUnitAttr();
+  auto step = BlockStepOp::create(
+      rewriter, loc, state.reference.getType(), state.sum.getType(),
+      state.acc.getType(), query, key, value, broadcast(tile.getBias()),
+      broadcast(tile.getMask()), state.reference, state.sum, state.acc,
+      index(0), index(0), index(0), rowsPerHead(), tile.getQueryOffset(),
+      loop.begin, loop.end, rewriter.getF64FloatAttr(1.0),
+      causal ? unit : UnitAttr(), window, tile.getSoftcapAttr(),
+      loop.bounded ? unit : UnitAttr(), schedule);
+  scf::SCFTilingOptions options;
+  options.setTileSizes(
+      {rewriter.getIndexAttr(0), rewriter.getIndexAttr(schedule.getBlockN())});
+  FailureOr<scf::SCFTilingResult> tiled = scf::tileUsingSCF(
+      rewriter, cast<TilingInterface>(step.getOperation()), options);
+  if (failed(tiled))
+    return failure();
+  PackedState result{tiled->replacements[0], tiled->replacements[1],
+                     tiled->replacements[2]};
+  rewriter.replaceOp(step, tiled->replacements);
+  OpBuilder::InsertionGuard guard(rewriter);
+  for (Operation *op : tiled->tiledOps)
+    if (failed(packStep(cast<BlockStepOp>(op))))
+      return failure();
+  return result;
+}
+
+/// Return `rows` [keys, C] in the accumulator's type.
+Value BlockTask::toAccumulator(Value rows) {
+  auto type = cast<RankedTensorType>(rows.getType());
+  if (type.getElementType() == accumulator)
+    return rows;
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, rows);
+  Value init = storage({rewriter.getIndexAttr(schedule.getBlockN()), sizes[1]},
+                       sizes, accumulator);
+  return mapRows(rows, init, [&](OpBuilder &b, Value x) -> Value {
+    return arith::ExtFOp::create(b, loc, accumulator, x);
+  });
+}
+
+/// Return `keys` [keys, C] in panels: [panels, C, columns], or for a value
+/// [channel panels, panels, columns, columns]. What pads a panel is 0.
+Value BlockTask::packKeys(Value keys, bool value) {
+  keys = toAccumulator(keys);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, keys);
+  int64_t columns = schedule.getColumns();
+  OpFoldResult tileSize = rewriter.getIndexAttr(columns);
+  OpFoldResult panels = ceilDiv(rewriter, loc, sizes[0], columns);
+  OpFoldResult most = rewriter.getIndexAttr(schedule.getBlockN() / columns);
+  Value zero = arith::ConstantOp::create(rewriter, loc,
+                                         rewriter.getZeroAttr(accumulator));
+  if (!value) {
+    Value dest = storage({most, sizes[1], tileSize},
+                         {panels, sizes[1], tileSize}, accumulator);
+    return linalg::PackOp::create(rewriter, loc, keys, dest,
+                                  ArrayRef<int64_t>{0},
+                                  ArrayRef<OpFoldResult>{tileSize}, zero)
+        .getResult();
+  }
+  OpFoldResult channels = ceilDiv(rewriter, loc, sizes[1], columns);
+  Value dest = storage({channels, most, tileSize, tileSize},
+                       {channels, panels, tileSize, tileSize}, accumulator);
+  return linalg::PackOp::create(rewriter, loc, keys, dest,
+                                ArrayRef<int64_t>{0, 1},
+                                ArrayRef<OpFoldResult>{tileSize, tileSize},
+                                zero, ArrayRef<int64_t>{1, 0})
+      .getResult();
+}
+
+/// Pack the key and the value of `step`, then tile it over strips of rows.
+LogicalResult BlockTask::packStep(BlockStepOp step) {
+  rewriter.setInsertionPoint(step);
+  Value key = packKeys(step.getKey(), /*value=*/false);
+  Value value = packKeys(step.getValue(), /*value=*/true);
+  rewriter.modifyOpInPlace(step, [&] {
+    step.getKeyMutable().assign(key);
+    step.getValueMutable().assign(value);
+  });
+  scf::SCFTilingOptions options;
+  options.setTileSizes({rewriter.getIndexAttr(1), rewriter.getIndexAttr(0)});
+  FailureOr<scf::SCFTilingResult> tiled = scf::tileUsingSCF(
+      rewriter, cast<TilingInterface>(step.getOperation()), options);
+  if (failed(tiled))
+    return failure();
+  rewriter.replaceOp(step, tiled->replacements);
+  for (Operation *op : tiled->tiledOps)
+    narrow(cast<BlockStepOp>(op));
+  return success();
+}
+
+/// Leave to a strip of rows only the panels of keys that one of them can see.
+void BlockTask::narrow(BlockStepOp step) {
+  WindowAttr window = step.getWindowAttr();
+  if (!step.getBounded() || (!step.getCausal() && !window))
+    return;
+  rewriter.setInsertionPoint(step);
+  int64_t columns = schedule.getColumns();
+  auto max = [&](Value a, Value b) -> Value {
+    return arith::MaxSIOp::create(rewriter, loc, a, b);
+  };
+  auto min = [&](Value a, Value b) -> Value {
+    return arith::MinSIOp::create(rewriter, loc, a, b);
+  };
+  auto add = [&](Value a, int64_t b) -> Value {
+    return arith::AddIOp::create(rewriter, loc, a, index(b));
+  };
+  // The positions of the strip; of the whole task where it holds several heads.
+  Value first = step.getPosition();
+  Value rows = getValueOrCreateConstantIndexOp(rewriter, loc, dims.rows);
+  Value last = arith::AddIOp::create(rewriter, loc, first, add(rows, -1));
+  if (getConstantIntValue(dims.heads) == 1) {
+    first = arith::AddIOp::create(rewriter, loc, first, step.getRow());
+    last = min(last, add(first, schedule.getRows() - 1));
+  }
+  Value begin = step.getFirstKey(), end = step.getLength();
+  if (step.getCausal())
+    end = min(end, add(last, 1));
+  if (window && window.getRight())
+    end = min(end, add(last, std::min(*window.getRight(), kFarthest) + 1));
+  if (window && window.getLeft())
+    begin = max(begin, add(first, -std::min(*window.getLeft(), kFarthest)));
+  Value panels = tensor::DimOp::create(rewriter, loc, step.getKey(), 0);
+  auto panel = [&](Value key, bool up) -> Value {
+    key = arith::SubIOp::create(rewriter, loc, key, step.getFirstKey());
+    AffineExpr s = rewriter.getAffineSymbolExpr(0);
+    key = max(key, index(0));
+    Value number = getValueOrCreateConstantIndexOp(
+        rewriter, loc,
+        apply(rewriter, loc, up ? s.ceilDiv(columns) : s.floorDiv(columns),
+              {key}));
+    return min(number, panels);
+  };
+  Value from = panel(begin, /*up=*/false);
+  Value count =
+      max(arith::SubIOp::create(rewriter, loc, panel(end, /*up=*/true), from),
+          index(0));
+  auto slice = [&](Value tensor, int64_t dim) -> Value {
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, loc, tensor);
+    SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0)),
+        ones(sizes.size(), rewriter.getIndexAttr(1));
+    offsets[dim] = from;
+    sizes[dim] = count;
+    return tensor::ExtractSliceOp::create(rewriter, loc, tensor, offsets, sizes,
+                                          ones);
+  };
+  Value key = slice(step.getKey(), 0), value = slice(step.getValue(), 1);
+  AffineExpr s0, s1;
+  bindSymbols(rewriter.getContext(), s0, s1);
+  Value firstKey = getValueOrCreateConstantIndexOp(
+      rewriter, loc,
+      apply(rewriter, loc, s0 + s1 * columns,
+            {getAsOpFoldResult(step.getFirstKey()), from}));
+  rewriter.modifyOpInPlace(step, [&] {
+    step.getKeyMutable().assign(key);
+    step.getValueMutable().assign(value);
+    step.getFirstKeyMutable().assign(firstKey);
+  });
+}
+
+std::pair<Value, Value> BlockTask::buildFinish(const PackedState &state) {
+  auto accType = cast<RankedTensorType>(state.acc.getType());
+  auto referenceType = cast<RankedTensorType>(state.reference.getType());
+  Type outputType =
+      cast<RankedTensorType>(tile.getOutput().getType()).getElementType();
+  Value perHead, row;
+  if (tile.getSinks()) {
+    perHead = rowsPerHead();
+    row = index(0);
+  }
+  auto finish = FinishOp::create(rewriter, loc, accType.clone(outputType),
+                                 referenceType, state.reference, state.sum,
+                                 state.acc, tile.getSinks(), row, perHead);
+  return {finish.getOutput(), finish.getLse()};
+}
+
+Value BlockTask::unpackOutput(Value output, Value dest) {
+  Layout layout = tile.getOutputLayout();
+  SmallVector<OpFoldResult> tiles = {
+      rewriter.getIndexAttr(schedule.getRows()),
+      rewriter.getIndexAttr(schedule.getColumns())};
+  auto unpack = [&](Value init) -> Value {
+    return linalg::UnPackOp::create(rewriter, loc, output, init,
+                                    ArrayRef<int64_t>{0, 1}, tiles)
+        .getResult();
+  };
+  if (getConstantIntValue(dims.heads) == 1)
+    return unpack(dropUnitDims(dest, {sequenceDim(layout), kChannelDim}));
+  Type element = cast<RankedTensorType>(dest.getType()).getElementType();
+  Value flat = unpack(
+      storage({rewriter.getIndexAttr(schedule.getBlockM()), dims.valueSize},
+              {taskRows, dims.valueSize}, element));
+  return copyHeads(flat, dest, headDim(layout));
+}
+
+Value BlockTask::unpackLse(Value lse, Value dest) {
+  OpFoldResult rows = rewriter.getIndexAttr(schedule.getRows());
+  auto unpack = [&](Value init) -> Value {
+    return linalg::UnPackOp::create(rewriter, loc, lse, init,
+                                    ArrayRef<int64_t>{0},
+                                    ArrayRef<OpFoldResult>{rows})
+        .getResult();
+  };
+  if (getConstantIntValue(dims.heads) == 1)
+    return unpack(dropUnitDims(dest, {2}));
+  Type element = cast<RankedTensorType>(dest.getType()).getElementType();
+  Value flat = unpack(storage({rewriter.getIndexAttr(schedule.getBlockM())},
+                              {taskRows}, element));
+  return copyHeads(flat, dest, /*headDim=*/1);
+}
+
+/// Copy flat [heads * rows, ...], head by head, into dest, a tile of a
+/// batch of one whose heads are dimension headDim.
+Value BlockTask::copyHeads(Value flat, Value dest, int64_t headDim) {
+  Value heads = getValueOrCreateConstantIndexOp(rewriter, loc, dims.heads);
+  auto loop = scf::ForOp::create(rewriter, loc, index(0), heads, index(1),
+                                 ValueRange{dest});
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(loop.getBody());
+  Value head = loop.getInductionVar(), written = loop.getRegionIterArgs()[0];
+  auto type = cast<RankedTensorType>(dest.getType());
+  int64_t rank = type.getRank();
+  SmallVector<OpFoldResult> offsets(rank, rewriter.getIndexAttr(0)),
+      ones(rank, rewriter.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, dest);
+  offsets[headDim] = head;
+  sizes[headDim] = rewriter.getIndexAttr(1);
+  SmallVector<int64_t> shape;
+  for (int64_t dim = 1; dim < rank; ++dim)
+    if (dim != headDim)
+      shape.push_back(type.getDimSize(dim));
+  auto rowsType = RankedTensorType::get(shape, type.getElementType());
+  Value init = tensor::ExtractSliceOp::create(rewriter, loc, rowsType, written,
+                                              offsets, sizes, ones);
+  Value rows = headRows(flat, head);
+  Value copied = mapRows(rows, init, [](OpBuilder &, Value x) { return x; });
+  Value result = tensor::InsertSliceOp::create(rewriter, loc, copied, written,
+                                               offsets, sizes, ones);
+  scf::YieldOp::create(rewriter, loc, result);
+  return loop.getResult(0);
+}
+
+/// Return the rows of head in flat [heads * rows, ...].
+Value BlockTask::headRows(Value flat, Value head) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, flat);
+  SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0)),
+      ones(sizes.size(), rewriter.getIndexAttr(1));
+  AffineExpr s0, s1;
+  bindSymbols(rewriter.getContext(), s0, s1);
+  offsets[0] =
+      apply(rewriter, loc, s0 * s1, {getAsOpFoldResult(head), dims.rows});
+  sizes[0] = dims.rows;
+  return tensor::ExtractSliceOp::create(rewriter, loc, flat, offsets, sizes,
+                                        ones);
+}
+
+/// Return flat [heads * rows, ...] after body has filled the rows of each
+/// head.
+Value BlockTask::forEachHead(Value flat,
+                             function_ref<Value(Value, Value)> body) {
+  if (getConstantIntValue(dims.heads) == 1)
+    return body(index(0), flat);
+  Value heads = getValueOrCreateConstantIndexOp(rewriter, loc, dims.heads);
+  auto loop = scf::ForOp::create(rewriter, loc, index(0), heads, index(1),
+                                 ValueRange{flat});
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(loop.getBody());
+  Value head = loop.getInductionVar(), all = loop.getRegionIterArgs()[0];
+  auto rows = headRows(all, head).getDefiningOp<tensor::ExtractSliceOp>();
+  Value filled = body(head, rows);
+  Value result = tensor::InsertSliceOp::create(
+      rewriter, loc, filled, all, rows.getMixedOffsets(), rows.getMixedSizes(),
+      rows.getMixedStrides());
+  scf::YieldOp::create(rewriter, loc, result);
+  return loop.getResult(0);
+}
+
+/// Return head head of tensor, a tile of a batch of one, as [rows, C].
+Value BlockTask::headOf(Value tensor, Layout layout, Value head) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<OpFoldResult> offsets(4, rewriter.getIndexAttr(0)),
+      ones(4, rewriter.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(rewriter, loc, tensor);
+  offsets[headDim(layout)] = getAsOpFoldResult(head);
+  sizes[headDim(layout)] = rewriter.getIndexAttr(1);
+  SmallVector<int64_t> shape = {type.getDimSize(sequenceDim(layout)),
+                                type.getDimSize(kChannelDim)};
+  return tensor::ExtractSliceOp::create(
+      rewriter, loc, RankedTensorType::get(shape, type.getElementType()),
+      tensor, offsets, sizes, ones);
+}
+
+/// Return init after body has made each element from that of source.
+Value BlockTask::mapRows(Value source, Value init,
+                         function_ref<Value(OpBuilder &, Value)> body) {
+  int64_t rank = cast<RankedTensorType>(init.getType()).getRank();
+  SmallVector<AffineMap> maps(2, rewriter.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> parallel(rank,
+                                            utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             rewriter, loc, init.getType(), ValueRange{source},
+             ValueRange{init}, maps, parallel,
+             [&](OpBuilder &b, Location, ValueRange args) {
+               linalg::YieldOp::create(b, loc, body(b, args[0]));
+             })
+      .getResult(0);
+}
