@@ -48,7 +48,7 @@ static std::string describe(func::FuncOp function, unsigned number) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "argument " << number << " of '" << function.getName() << "', "
-     << function.getArgumentTypes()[number] << ",";
+     << function.getArgumentTypes()[number];
   return text;
 }
 
@@ -73,7 +73,7 @@ static llvm::Error checkFits(const HostTensor &tensor, Type type,
               succeeded(verifyCompatibleShape(tensor.getShape(), wanted));
   if (fits)
     return llvm::Error::success();
-  return usageError(argument + " does not take " + tensor.getTypeName());
+  return usageError(argument + ", does not take " + tensor.getTypeName());
 }
 
 llvm::Expected<SmallVector<HostTensor>>
@@ -90,13 +90,13 @@ mlir::attn::makeInputs(func::FuncOp function, ArrayRef<std::string> specs) {
         getElementKind(getElementTypeOrSelf(type));
     auto shaped = dyn_cast<RankedTensorType>(type);
     if (!kind || (isa<ShapedType>(type) && !shaped))
-      return usageError(argument + " is of a type that cannot be given");
+      return usageError(argument + ", is of a type that cannot be given");
     std::string spec;
     if (!specs.empty())
       spec = specs[number];
     else if (shaped && !shaped.hasStaticShape())
       return usageError(argument +
-                        " has no static shape: give --input= for each");
+                        ", has no static shape: give --input= for each");
     llvm::Expected<HostTensor> tensor =
         spec.empty()
             ? TensorSpec{*kind,
@@ -107,8 +107,7 @@ mlir::attn::makeInputs(func::FuncOp function, ArrayRef<std::string> specs) {
                   .create(number)
             : makeTensor(spec, number);
     if (!tensor)
-      return usageError(argument + " got " +
-                        llvm::toString(tensor.takeError()));
+      return usageError(argument + ": " + llvm::toString(tensor.takeError()));
     if (llvm::Error error = checkFits(*tensor, type, *kind, argument))
       return std::move(error);
     inputs.push_back(*tensor);

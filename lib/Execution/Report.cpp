@@ -63,12 +63,25 @@ static void printVerification(const Verification &verification,
      << " elements beyond it\n";
 }
 
+static void printMeasurement(const Measurement &m, raw_ostream &os) {
+  os << llvm::format("time: min %.4g ms, median %.4g ms, p95 %.4g ms on %u "
+                     "threads\n",
+                     m.msMin, m.msMedian, m.msP95, m.threads)
+     << llvm::format("rate: %.4g GFLOP/s, %.1f %% of the FMA peak, %.1f %% of "
+                     "an L1 GEMM loop, %.1f %% of the read bandwidth\n",
+                     m.gflops, 100 * m.fmaShare, 100 * m.gemmShare,
+                     100 * m.readShare)
+     << "extra memory: " << m.extraBytes << " bytes\n";
+}
+
 void mlir::attn::printReport(const RunReport &report, raw_ostream &os) {
   for (auto [number, result] : llvm::enumerate(report.results)) {
     os << "result " << number << ": ";
     printTensor(result, os);
     os << "\n";
   }
+  if (report.measurement)
+    printMeasurement(*report.measurement, os);
   if (report.verification)
     printVerification(*report.verification, os);
 }
@@ -77,6 +90,27 @@ static llvm::json::Value numberOrNull(double value) {
   if (std::isfinite(value))
     return value;
   return nullptr;
+}
+
+static void writeVerification(const Verification &verification,
+                              llvm::json::OStream &json) {
+  json.attribute("pass", verification.pass);
+  json.attribute("max_error", numberOrNull(verification.worst.maxError));
+  json.attribute("at", placeOf(verification));
+  json.attribute("limit", numberOrNull(verification.worst.limit));
+  json.attribute("count", verification.count);
+}
+
+static void writeMeasurement(const Measurement &m, llvm::json::OStream &json) {
+  json.attribute("ms_min", m.msMin);
+  json.attribute("ms_median", m.msMedian);
+  json.attribute("ms_p95", m.msP95);
+  json.attribute("gflops", m.gflops);
+  json.attribute("fma_share", m.fmaShare);
+  json.attribute("gemm_share", m.gemmShare);
+  json.attribute("read_share", m.readShare);
+  json.attribute("extra_bytes", m.extraBytes);
+  json.attribute("threads", m.threads);
 }
 
 void mlir::attn::printJson(const RunReport &report, raw_ostream &os) {
@@ -94,16 +128,12 @@ void mlir::attn::printJson(const RunReport &report, raw_ostream &os) {
           });
         });
     });
-    if (!report.verification)
-      return;
-    const Verification &verification = *report.verification;
-    json.attributeObject("verify", [&] {
-      json.attribute("pass", verification.pass);
-      json.attribute("max_error", numberOrNull(verification.worst.maxError));
-      json.attribute("at", placeOf(verification));
-      json.attribute("limit", numberOrNull(verification.worst.limit));
-      json.attribute("count", verification.count);
-    });
+    if (report.verification)
+      json.attributeObject(
+          "verify", [&] { writeVerification(*report.verification, json); });
+    if (report.measurement)
+      json.attributeObject(
+          "benchmark", [&] { writeMeasurement(*report.measurement, json); });
   });
   os << "\n";
 }

@@ -5,8 +5,10 @@
 
 #include "attn/Execution/Runner.h"
 
+#include "attn/Execution/Executor.h"
 #include "attn/Execution/InterpreterBridge.h"
 #include "attn/Execution/Npy.h"
+#include "attn/Execution/OperationCount.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -31,6 +33,38 @@ runInterpreter(func::FuncOp function, ArrayRef<HostTensor> inputs) {
   return results;
 }
 
+/// Compile `function` and call it once.
+static llvm::Expected<SmallVector<HostTensor>>
+runCompiled(const Executor &executor, func::FuncOp function,
+            ArrayRef<HostTensor> inputs) {
+  auto outputs = executor.createOutputs(function.getName(), inputs);
+  if (!outputs)
+    return outputs.takeError();
+  if (llvm::Error error = executor.run(function.getName(), inputs, *outputs))
+    return std::move(error);
+  return outputs;
+}
+
+/// Time `function` and relate it to what the machine can do.
+static llvm::Expected<Measurement> runBenchmark(const Executor &executor,
+                                                func::FuncOp function,
+                                                ArrayRef<HostTensor> inputs,
+                                                ArrayRef<HostTensor> outputs,
+                                                const RunOptions &options) {
+  auto operations = countOperations(function, inputs);
+  if (!operations)
+    return operations.takeError();
+  Workload workload;
+  workload.operations = *operations;
+  for (const HostTensor &input : inputs) {
+    workload.inputBytes += input.getSize() * getByteSize(input.getKind());
+    workload.isDouble |= input.getKind() == ElementKind::F64;
+  }
+  MachinePeaks peaks = measurePeaks(resolveThreads(options.threads));
+  return measure(executor, function.getName(), inputs, outputs,
+                 options.benchmark, options.threads, workload, peaks);
+}
+
 llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
                                                 const RunOptions &options) {
   auto function = selectFunction(module, options.function);
@@ -41,12 +75,26 @@ llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
         "expects at most " + Twine(function->getNumResults()) +
         " times --output= for '" + function->getName() + "', got " +
         Twine(options.outputs.size()));
+  if (options.benchmark > 0 && options.device != Device::CPU)
+    return llvm::make_error<UsageError>(
+        "--benchmark expects --device=cpu: the interpreter is not timed");
   auto inputs = makeInputs(*function, options.inputs);
   if (!inputs)
     return inputs.takeError();
   RunReport report;
   report.function = function->getName().str();
-  auto results = runInterpreter(*function, *inputs);
+  std::unique_ptr<Executor> executor;
+  if (options.device == Device::CPU) {
+    CompileOptions compileOptions;
+    compileOptions.target = options.target;
+    auto compiled = Executor::compile(module, compileOptions);
+    if (!compiled)
+      return compiled.takeError();
+    executor = std::move(*compiled);
+    executor->setThreads(options.threads);
+  }
+  auto results = executor ? runCompiled(*executor, *function, *inputs)
+                          : runInterpreter(*function, *inputs);
   if (!results)
     return results.takeError();
   report.results = *results;
@@ -58,6 +106,13 @@ llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
     if (!verification)
       return verification.takeError();
     report.verification = *verification;
+  }
+  if (options.benchmark > 0) {
+    auto measurement =
+        runBenchmark(*executor, *function, *inputs, report.results, options);
+    if (!measurement)
+      return measurement.takeError();
+    report.measurement = *measurement;
   }
   return report;
 }

@@ -3,14 +3,10 @@
 //
 // attn-run: compiles a function, runs it, and verifies or times what it gives.
 
-#include "../LibraryOptions.h"
-
 #include "attn/Execution/Report.h"
-#include "attn/IR/AttnDialect.h"
+#include "attn/Pipeline/Input.h"
+#include "attn/Pipeline/Phases.h"
 
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -106,8 +102,8 @@ static llvm::Expected<RunOptions> readOptions(const Options &options) {
       "'; the nearest is '" + nearestName(options.device, names) + "'");
 }
 
-static OwningOpRef<ModuleOp> parseInput(StringRef path, llvm::SourceMgr &source,
-                                        MLIRContext &context, int &status) {
+static OwningOpRef<ModuleOp> readInput(StringRef path, llvm::SourceMgr &source,
+                                       MLIRContext &context, int &status) {
   std::string message;
   auto file = openInputFile(path, &message);
   if (!file) {
@@ -117,12 +113,13 @@ static OwningOpRef<ModuleOp> parseInput(StringRef path, llvm::SourceMgr &source,
   }
   source.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   status = kFailed;
-  return parseSourceFile<ModuleOp>(source, &context);
+  return parseInput(source, &context);
 }
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  dropLibraryOptions();
+  // LLVM has hundreds of options of its own, --threads among them.
+  cl::ResetCommandLineParser();
   Options options;
   cl::HideUnrelatedOptions(options.category);
   if (!cl::ParseCommandLineOptions(argc, argv, "runs attention IR\n",
@@ -133,15 +130,14 @@ int main(int argc, char **argv) {
     return report(run.takeError());
 
   DialectRegistry registry;
-  registerAllDialects(registry);
-  registerAllExtensions(registry);
-  registry.insert<AttnDialect>();
-  MLIRContext context(registry);
+  registerCompilerDialects(registry);
+  // One small module gains nothing from threads.
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   llvm::SourceMgr source;
   SourceMgrDiagnosticHandler diagnostics(source, &context);
   int status;
   OwningOpRef<ModuleOp> module =
-      parseInput(options.input, source, context, status);
+      readInput(options.input, source, context, status);
   if (!module)
     return status;
   auto result = runModule(*module, *run);

@@ -6,6 +6,7 @@
 #ifndef ATTN_EXECUTION_RUNNER_H
 #define ATTN_EXECUTION_RUNNER_H
 
+#include "attn/Execution/Benchmark.h"
 #include "attn/Execution/Inputs.h"
 #include "attn/Execution/Verify.h"
 
@@ -32,6 +33,7 @@ struct RunReport {
   std::string function;
   SmallVector<HostTensor> results;
   std::optional<Verification> verification;
+  std::optional<Measurement> measurement;
 };
 
 /// Run the function of `module` that `options` name, write its results to the

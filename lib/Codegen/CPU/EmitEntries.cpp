@@ -136,7 +136,7 @@ void EntryBuilder::addWordsGlobal(StringRef suffix, ArrayRef<int64_t> words) {
 
 /// Take the name of the entry away from the function that it will call.
 LogicalResult EntryBuilder::renameBody() {
-  for (StringRef suffix : {"_apply", "_shape"})
+  for (StringRef suffix : {"_apply", "_shape", "_shape_apply"})
     if (module.lookupSymbol((name + suffix).str()))
       return body.emitOpError()
              << "expects no other function of the name '" << name << suffix
@@ -308,8 +308,7 @@ void EntryBuilder::buildApply(StringRef entry) {
 /// What f_shape calls: like f_apply, but writes the outputs' extents.
 void EntryBuilder::buildShape(StringRef entry) {
   auto function = LLVM::LLVMFuncOp::create(
-      b, loc, entry, LLVM::LLVMFunctionType::get(i32, {ptr, ptr, i64}),
-      LLVM::Linkage::Internal);
+      b, loc, entry, LLVM::LLVMFunctionType::get(i32, {ptr, ptr, i64}));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(function.addEntryBlock(b));
   Value tensors = function.getArgument(0);
@@ -330,8 +329,8 @@ LogicalResult EntryBuilder::build() {
   buildSignature();
   buildApply(name + "_apply");
   buildPlainEntry(name, name + "_apply");
-  buildShape(name + ".shape_apply");
-  buildPlainEntry(name + "_shape", name + ".shape_apply");
+  buildShape(name + "_shape_apply");
+  buildPlainEntry(name + "_shape", name + "_shape_apply");
   return success();
 }
 

@@ -1,0 +1,66 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Compiles a module for this machine, loads the very object that attnc would write, and calls its functions through
+// their C entries.
+
+#ifndef ATTN_EXECUTION_EXECUTOR_H
+#define ATTN_EXECUTION_EXECUTOR_H
+
+#include "attn/Execution/Tensor.h"
+#include "attn/Pipeline/Options.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::attn {
+
+class JitLibrary;
+
+/// Compiled functions, loaded into this process. Calls from several threads at
+/// once are fine.
+class Executor {
+public:
+  /// Compile a copy of `module`; diagnostics go to its context, which must have
+  /// the dialects of registerCompilerDialects.
+  static llvm::Expected<std::unique_ptr<Executor>>
+  compile(ModuleOp module, const CompileOptions &options);
+
+  ~Executor();
+
+  /// Run `function` on tensors with any strides; outputs must have the right
+  /// shapes and innermost stride 1. The error is the message of its C entry.
+  llvm::Error run(StringRef function, ArrayRef<HostTensor> inputs,
+                  ArrayRef<HostTensor> outputs) const;
+
+  /// Allocate outputs of `function` in the shapes that it has for `inputs`.
+  llvm::Expected<SmallVector<HostTensor>>
+  createOutputs(StringRef function, ArrayRef<HostTensor> inputs) const;
+
+  /// Let functions use `threads` threads from now on, in calls of the thread
+  /// that says so; 0 leaves it to the system.
+  void setThreads(unsigned threads) const;
+
+  /// Forget how much memory loaded functions of this process allocated, and
+  /// return the most that they have held at once since then, beside outputs.
+  static void resetPeakMemory();
+  static int64_t getPeakMemory();
+
+private:
+  /// A result's type; the rank is that of its tensor.
+  struct ResultType {
+    ElementKind kind;
+    int64_t rank;
+  };
+  Executor();
+  llvm::Error readSignatures(ModuleOp module);
+  llvm::Error call(StringRef function, StringRef suffix,
+                   ArrayRef<HostTensor> inputs, ArrayRef<HostTensor> outputs,
+                   SmallVectorImpl<int64_t> *shapes) const;
+
+  std::unique_ptr<JitLibrary> library;
+  llvm::StringMap<SmallVector<ResultType>> results;
+};
+
+} // namespace mlir::attn
+
+#endif // ATTN_EXECUTION_EXECUTOR_H

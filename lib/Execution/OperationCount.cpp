@@ -1,0 +1,72 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Counts operations without running the function where that is possible.
+
+#include "attn/Execution/OperationCount.h"
+
+#include "attn/Execution/InterpreterBridge.h"
+#include "attn/Execution/SingleAttention.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+static int64_t headsAxis(AxisOrder order) {
+  return order == AxisOrder::HeadsFirst ? 1 : 2;
+}
+
+static int64_t sequenceAxis(AxisOrder order) {
+  return order == AxisOrder::HeadsFirst ? 2 : 1;
+}
+
+/// Return element `b` of a vector, or a scalar.
+static int64_t elementOf(const HostTensor &tensor, int64_t b) {
+  return tensor.loadInteger(
+      tensor.getRank() == 0 ? 0 : b * tensor.getStrides().front());
+}
+
+int64_t mlir::attn::countAttended(const AttentionProblem &p) {
+  int64_t rows = p.query->getDim(sequenceAxis(p.queryOrder));
+  int64_t allKeys = p.key->getDim(sequenceAxis(p.keyOrder));
+  int64_t attended = 0;
+  for (int64_t b = 0, e = p.query->getDim(0); b < e; ++b) {
+    int64_t keys = allKeys;
+    if (p.kvLengths)
+      keys = std::clamp<int64_t>(elementOf(*p.kvLengths, b), 0, allKeys);
+    int64_t offset = 0;
+    if (p.queryOffset)
+      offset = elementOf(*p.queryOffset, b);
+    else if (p.causal == Diagonal::BottomRight)
+      offset = keys - rows;
+    for (int64_t i = 0; i < rows; ++i) {
+      // Wide enough for every sum of two 64-bit numbers.
+      __int128 position = __int128(i) + offset;
+      __int128 first = 0, end = keys;
+      if (p.causal != Diagonal::None)
+        end = std::min(end, position + 1);
+      if (p.windowLeft)
+        first = std::max(first, position - *p.windowLeft);
+      if (p.windowRight)
+        end = std::min(end, position + *p.windowRight + 1);
+      if (end > first)
+        attended += static_cast<int64_t>(end - first);
+    }
+  }
+  return attended * p.query->getDim(headsAxis(p.queryOrder));
+}
+
+llvm::Expected<int64_t>
+mlir::attn::countOperations(func::FuncOp function,
+                            ArrayRef<HostTensor> inputs) {
+  if (SdpaOp op = getSingleAttention(function)) {
+    AttentionProblem problem = getProblem(op, inputs);
+    return 2 * countAttended(problem) *
+           (problem.query->getDim(3) + problem.value->getDim(3));
+  }
+  AttentionStatistics statistics;
+  auto results =
+      interpretOnHost(function, inputs, Arithmetic::Exact, statistics);
+  if (!results)
+    return results.takeError();
+  return statistics.operations;
+}
