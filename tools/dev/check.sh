@@ -16,7 +16,6 @@ suite build        900 step cmake --build --preset release || close_suites
 
 #     name               seconds count command
 suite format                  60 step  tools/dev/format.sh --check
-[[ ! -e tools/dev/check-constraints.py ]] ||
 suite constraints             10 step  tools/dev/check-constraints.py
 suite lit                    500 lit   cmake --build --preset release --target check-attn
 suite package                120 step  test/Package/check-package.sh
