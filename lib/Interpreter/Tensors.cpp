@@ -6,6 +6,7 @@
 
 #include "ElementBody.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <limits>
 
@@ -42,6 +43,21 @@ static LogicalResult runEmpty(Machine &machine, tensor::EmptyOp op) {
   if (failed(shape))
     return failure();
   Type elementType = op.getType().getElementType();
+  machine.set(op, TensorValue(elementType, *shape, unwritten(elementType)));
+  return success();
+}
+
+static LogicalResult runAlloc(Machine &machine,
+                              bufferization::AllocTensorOp op) {
+  if (Value copied = op.getCopy()) {
+    machine.set(op, machine.get(copied));
+    return success();
+  }
+  auto type = cast<RankedTensorType>(op.getType());
+  auto shape = shapeOf(machine, op, type, op.getDynamicSizes());
+  if (failed(shape))
+    return failure();
+  Type elementType = type.getElementType();
   machine.set(op, TensorValue(elementType, *shape, unwritten(elementType)));
   return success();
 }
@@ -153,6 +169,7 @@ static LogicalResult runCast(Machine &machine, tensor::CastOp op) {
 
 void mlir::attn::addTensorHandlers(Machine &machine) {
   addHandler<tensor::EmptyOp, runEmpty>(machine);
+  addHandler<bufferization::AllocTensorOp, runAlloc>(machine);
   addHandler<tensor::SplatOp, runSplat>(machine);
   addHandler<tensor::FromElementsOp, runFromElements>(machine);
   addHandler<tensor::GenerateOp, runGenerate>(machine);
