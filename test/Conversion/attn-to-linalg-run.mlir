@@ -10,13 +10,14 @@
 // DEFINE: %{f} =
 // DEFINE: %{in} =
 // DEFINE: %{check} = \
-// DEFINE:   attn-run %s --function=%{f} %{in} --device=interpreter --output=%t.a0.npy --output=%t.a1.npy && \
-// DEFINE:   attn-run %t.mlir --function=%{f} %{in} --device=interpreter --output=%t.b0.npy --output=%t.b1.npy && \
-// DEFINE:   cmp %t.a0.npy %t.b0.npy && cmp %t.a1.npy %t.b1.npy && \
-// DEFINE:   attn-run %t.mlir --function=%{f} %{in} --device=cpu --verify
+// DEFINE:   attn-opt %t/%{f} --convert-attn-to-linalg -o %t/plain && \
+// DEFINE:   not grep -q "attn\." %t/plain && \
+// DEFINE:   attn-run %t/%{f} %{in} --device=interpreter --output=%t/a0.npy --output=%t/a1.npy && \
+// DEFINE:   attn-run %t/plain %{in} --device=interpreter --output=%t/b0.npy --output=%t/b1.npy && \
+// DEFINE:   cmp %t/a0.npy %t/b0.npy && cmp %t/a1.npy %t/b1.npy && \
+// DEFINE:   attn-run %t/plain %{in} --device=cpu --verify
 //
-// RUN: attn-opt %s --convert-attn-to-linalg -o %t.mlir
-// RUN: not grep -q "attn\." %t.mlir
+// RUN: split-file %s %t
 //
 // REDEFINE: %{f} = everything
 // RUN: %{check}
@@ -46,6 +47,7 @@
 // REDEFINE: %{in} = --input=2x6x3x0xf32 --input=2x2x5x0xf32 --input=2x2x5x4xf32 --input=2x6x3x5xf32 --input=6xf32
 // RUN: %{check}
 
+//--- everything
 func.func @everything(
     %q: tensor<2x6x5x8xf32>, %k: tensor<2x2x13x8xf32>, %v: tensor<2x2x13x4xf32>,
     %b: tensor<6x1x13xf32>, %m: tensor<2x1x5x1xi1>, %n: tensor<2xi32>,
@@ -59,6 +61,7 @@ func.func @everything(
   return %o, %l : tensor<2x6x5x4xf32>, tensor<2x6x5xf32>
 }
 
+//--- layouts
 func.func @layouts(
     %q: tensor<2x5x6x4xf32>, %k: tensor<2x13x3x4xf32>,
     %v: tensor<2x3x13x4xf32>) -> (tensor<2x5x6x4xf32>, tensor<2x6x5xf32>) {
@@ -69,6 +72,7 @@ func.func @layouts(
   return %o, %l : tensor<2x5x6x4xf32>, tensor<2x6x5xf32>
 }
 
+//--- no_keys
 func.func @no_keys(
     %q: tensor<1x2x3x4xf32>, %k: tensor<1x2x0x4xf32>,
     %v: tensor<1x2x0x4xf32>) -> (tensor<1x2x3x4xf32>, tensor<1x2x3xf32>) {
@@ -78,6 +82,7 @@ func.func @no_keys(
   return %o, %l : tensor<1x2x3x4xf32>, tensor<1x2x3xf32>
 }
 
+//--- dynamic
 func.func @dynamic(
     %q: tensor<?x?x?x?xf32>, %k: tensor<?x?x?x?xf32>, %v: tensor<?x?x?x?xf32>,
     %b: tensor<?x?x?x?xf32>,
@@ -89,6 +94,7 @@ func.func @dynamic(
   return %o, %l : tensor<?x?x?x?xf32>, tensor<?x?x?xf32>
 }
 
+//--- merge
 func.func @merge(
     %o0: tensor<2x3x4xf32>, %o1: tensor<2x3x4xf32>, %o2: tensor<2x3x4xf32>,
     %l0: tensor<2x3xf32>, %l1: tensor<2x3xf32>,
@@ -98,6 +104,7 @@ func.func @merge(
   return %o, %l : tensor<2x3x4xf32>, tensor<2x3xf32>
 }
 
+//--- rotary
 func.func @rotary(
     %x: tensor<2x3x4x6xf32>, %y: tensor<2x4x3x6xf32>, %cos: tensor<9x2xf32>,
     %sin: tensor<9x2xf32>, %p: tensor<2x4xi32>)
@@ -110,6 +117,7 @@ func.func @rotary(
   return %a, %b : tensor<2x3x4x6xf32>, tensor<2x4x3x6xf32>
 }
 
+//--- layer
 func.func @layer(
     %x: tensor<2x3x8xf32>, %wq: tensor<16x8xf32>, %wk: tensor<8x8xf32>,
     %wv: tensor<6x8xf32>, %wo: tensor<8x12xf32>, %b: tensor<8xf32>,
