@@ -4,7 +4,7 @@
 # How check.sh and .ci/run run a suite, count its tests and close. To be sourced, with the top of the checkout as
 # the current folder.
 #
-#   suite NAME SECONDS COUNT COMMAND...   run one; over SECONDS it is stopped and has failed
+#   suite NAME SECONDS COUNT COMMAND...   run one; SECONDS is its budget, and over twice that it is stopped and fails
 #   close_suites                          the runners' closing lines, then `N passed, M failed`
 #
 # COUNT says how the output is counted: `step` is one test, `plain` ends in `N passed, M failed`, `lit` is lit's own.
@@ -47,15 +47,15 @@ close_suite() {
 }
 
 suite() {
-  local name=$1 seconds=$2 how=$3 status=0 start=$SECONDS log passed failed
+  local name=$1 seconds=$2 how=$3 status=0 start=$SECONDS log passed failed seconds_taken
   shift 3
   log=$suites_logs/${name// /-}.log
-  printf '\n== %s (at most %s s): %s\n' "$name" "$seconds" "$*"
-  timeout --kill-after=10 "$seconds" "$@" </dev/null >"$log.part" 2>&1 &
+  printf '\n== %s (budget %s s): %s\n' "$name" "$seconds" "$*"
+  timeout --kill-after=10 $((2 * seconds)) "$@" </dev/null >"$log.part" 2>&1 &
   suites_follow $! "$log.part" || status=$?
   mv "$log.part" "$log"
   ((status != 124 && status != 137)) ||
-    printf '%s: stopped after its %s seconds\n' "$name" "$seconds" | tee -a "$log"
+    printf '%s: stopped after twice its %s seconds\n' "$name" "$seconds" | tee -a "$log"
   count_suite "$log" "$how"
   # A suite that fails, or counts no test, is at least one failure; a good step is one test.
   [[ $how != step || $status -ne 0 ]] || passed=1
@@ -67,8 +67,10 @@ suite() {
   suites_passed=$((suites_passed + passed))
   suites_failed=$((suites_failed + failed))
   close_suite "$name" "$how" "$log"
-  printf -- '-- %s: %s in %s s\n' "$name" \
-    "$( ((failed == 0)) && echo good || echo FAILED)" $((SECONDS - start))
+  seconds_taken=$((SECONDS - start))
+  printf -- '-- %s: %s in %s s%s\n' "$name" \
+    "$( ((failed == 0)) && echo good || echo FAILED)" $seconds_taken \
+    "$( ((seconds_taken > seconds)) && echo ', over its budget')"
   ((failed == 0))
 }
 
