@@ -38,12 +38,13 @@ count_suite() {
 
 # Keep the lines with which a runner itself ended.
 close_suite() {
-  local name=$1 how=$2 log=$3 line
+  local name=$1 how=$2 log=$3 line mark=
+  ((failed == 0)) || mark='FAILED '
   case $how in
     lit) line=$(sed -n '/^Total Discovered Tests/,$p' "$log") ;;
     *) line=$(grep . "$log" | tail -1) ;;
   esac
-  suites_closing+=("$name: $line")
+  suites_closing+=("$mark$name: $line")
 }
 
 suite() {
@@ -51,9 +52,8 @@ suite() {
   shift 3
   log=$suites_logs/${name// /-}.log
   printf '\n== %s (budget %s s): %s\n' "$name" "$seconds" "$*"
-  timeout --kill-after=10 $((2 * seconds)) "$@" </dev/null >"$log.part" 2>&1 &
-  suites_follow $! "$log.part" || status=$?
-  mv "$log.part" "$log"
+  timeout --kill-after=10 $((2 * seconds)) "$@" </dev/null 2>&1 | tee "$log"
+  status=${PIPESTATUS[0]}
   ((status != 124 && status != 137)) ||
     printf '%s: stopped after twice its %s seconds\n' "$name" "$seconds" | tee -a "$log"
   count_suite "$log" "$how"
@@ -72,12 +72,6 @@ suite() {
     "$( ((failed == 0)) && echo good || echo FAILED)" $seconds_taken \
     "$( ((seconds_taken > seconds)) && echo ', over its budget')"
   ((failed == 0))
-}
-
-# Show a log while its process runs, and return the process's status.
-suites_follow() {
-  tail -n +1 --pid="$1" -s 0.2 -f "$2" 2>/dev/null
-  wait "$1"
 }
 
 close_suites() {
