@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -113,7 +114,7 @@ static LogicalResult verifyRotary(MhaOp op, LayerDims &dims) {
                                 dims.scores.batch, dims.scores.rows, width)))
     return failure();
   if (width.isStatic() && dims.headSize.isStatic() &&
-      2 * width.size > dims.headSize.size)
+      width.size > dims.headSize.size / 2)
     return op.emitOpError()
            << "expects '" << width.owner << "' to have at most "
            << dims.headSize.size / 2 << " columns for heads of size "
@@ -144,12 +145,13 @@ static LogicalResult verifyCache(MhaOp op, LayerDims &dims) {
           op, {&batch, &dims.kvHeads, &dims.pastKeys, &dims.valueSize},
           pastValue)))
     return failure();
+  int64_t all;
   if (!pastKey)
     keys = dims.newKeys;
-  else if (dims.pastKeys.isStatic() && dims.newKeys.isStatic())
+  else if (dims.pastKeys.isStatic() && dims.newKeys.isStatic() &&
+           !llvm::AddOverflow(dims.pastKeys.size, dims.newKeys.size, all))
     // Messages put quotes round the whole: 'past_key' and 'x'.
-    keys = {dims.pastKeys.size + dims.newKeys.size,
-            op.getMemory() ? "past_key' and 'memory" : "past_key' and 'x",
+    keys = {all, op.getMemory() ? "past_key' and 'memory" : "past_key' and 'x",
             SharedDim::kDerived};
   if (failed(verifyShape(op, {&batch, &dims.kvHeads, &keys, &dims.headSize},
                          presentKey)) ||

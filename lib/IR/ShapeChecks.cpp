@@ -104,6 +104,17 @@ LogicalResult attn::verifyShape(Operation *op, ArrayRef<SharedDim *> shared,
   return success();
 }
 
+LogicalResult attn::verifySameShape(Operation *op, NamedType model,
+                                    NamedType tensor) {
+  SmallVector<SharedDim> dims(model.tensor().getRank());
+  SmallVector<SharedDim *> shape;
+  for (SharedDim &dim : dims)
+    shape.push_back(&dim);
+  if (failed(verifyShape(op, shape, model)))
+    return failure();
+  return verifyShape(op, shape, tensor);
+}
+
 LogicalResult attn::verifyBroadcast(Operation *op, ArrayRef<SharedDim *> full,
                                     NamedType tensor) {
   if (!tensor)

@@ -1,10 +1,9 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What attn.block_step, attn.merge and attn.finish accept. The plain form, rows
-// by channels, is checked in full. Of operands packed into panels only element
-// types and the dimensions that query and state share are: how panels are cut
-// is known to the pass that packs them and to the one that takes them apart.
+// What attn.block_step, attn.merge and attn.finish accept. Rows, and keys, are a dimension of their own, or are packed:
+// strips of rows, panels of keys and of channels. Numbers such as block_step-C3 refer to the constraints in the ops'
+// descriptions.
 
 #include "attn/IR/AttnOps.h"
 
@@ -18,14 +17,13 @@ namespace {
 struct NamedState {
   NamedType reference, sum, acc;
 
-  /// Return whether rows are a dimension of their own, not cut into panels.
-  bool isPlain() const { return acc.tensor().getRank() == 2; }
+  bool isPacked() const { return acc.tensor().getRank() == 4; }
 };
 
-/// The dimensions of a plain state, and the lanes of a sum that is kept in
-/// parts.
+/// The dimensions of a state: rows by channels, or strips of rows by panels of
+/// channels; and the lanes of a sum that is kept in parts.
 struct StateDims {
-  SharedDim rows, valueSize, lanes;
+  SharedDim rows, channels, strips, stripRows, panels, lanes;
 };
 } // namespace
 
@@ -39,64 +37,62 @@ static LogicalResult verifyState(Operation *op, const NamedState &state,
   if (!element.isF32() && !element.isF64())
     return op->emitOpError()
            << "expects 'reference' of 'f32' or 'f64', got " << element;
-  if (state.reference.tensor().getRank() == 0)
-    return verifyRank(op, state.reference, 1);
-  if (!state.isPlain())
-    return success();
-  SmallVector<SharedDim *> sum = {&dims.rows};
-  if (state.sum.tensor().getRank() == 2)
+  SmallVector<SharedDim *> rows = {&dims.rows};
+  SmallVector<SharedDim *> acc = {&dims.rows, &dims.channels};
+  if (state.isPacked()) {
+    rows = {&dims.strips, &dims.stripRows};
+    acc = {&dims.strips, &dims.panels, &dims.stripRows, &dims.channels};
+  }
+  SmallVector<SharedDim *> sum = rows;
+  if (state.sum.tensor().getRank() > static_cast<int64_t>(rows.size()))
     sum.push_back(&dims.lanes);
-  if (failed(verifyShape(op, {&dims.rows}, state.reference)) ||
-      failed(verifyShape(op, sum, state.sum)))
+  if (failed(verifyShape(op, acc, state.acc)) ||
+      failed(verifyShape(op, rows, state.reference)))
     return failure();
-  return verifyShape(op, {&dims.rows, &dims.valueSize}, state.acc);
+  return verifyShape(op, sum, state.sum);
 }
 
-/// Fails unless the plain ones among rows and keys fit each other: either may be
-/// packed while the other is not yet.
-static LogicalResult verifyPlainStep(BlockStepOp op, bool plainRows,
-                                     bool plainKeys, StateDims &dims) {
+/// Fails unless the number of rows or keys in a unit of a packed operand, its
+/// last dimension, is static.
+static LogicalResult verifyStaticUnit(Operation *op, NamedType tensor) {
+  int64_t last = tensor.tensor().getRank() - 1;
+  if (!tensor.tensor().isDynamicDim(last))
+    return success();
+  return op->emitOpError() << "expects dimension " << last << " of a packed '"
+                           << tensor.name << "' to be static, got "
+                           << tensor.type;
+}
+
+/// Fails unless query, key and value fit each other and the state, in so far as
+/// they are packed alike: keys may be packed before rows are, or after.
+static LogicalResult verifyProducts(BlockStepOp op, bool packedRows,
+                                    StateDims &dims) {
   NamedType query("query", op.getQuery()), key("key", op.getKey()),
-      value("value", op.getValue()), bias("bias", op.getBias()),
-      mask("mask", op.getMask());
-  SharedDim keys, headSize;
+      value("value", op.getValue());
+  bool packedKeys = op.hasPackedKeys();
+  SharedDim headSize, keys, keyPanels, otherChannels, otherPanels, otherLanes;
+  bool alike = packedRows == packedKeys;
+  SharedDim &channels = alike ? dims.channels : otherChannels;
+  SharedDim &panels = alike ? dims.panels : otherPanels;
+  SharedDim &panelKeys = alike ? dims.lanes : otherLanes;
+  SmallVector<SharedDim *> queryShape = {&dims.rows, &headSize};
+  if (packedRows)
+    queryShape = {&dims.strips, &headSize, &dims.stripRows};
+  SmallVector<SharedDim *> keyShape = {&keys, &headSize};
+  SmallVector<SharedDim *> valueShape = {&keys, &channels};
+  if (packedKeys) {
+    keyShape = {&keyPanels, &headSize, &panelKeys};
+    valueShape = {&panels, &keyPanels, &panelKeys, &channels};
+  }
   // block_step-C3
-  if (plainRows && failed(verifyShape(op, {&dims.rows, &headSize}, query)))
+  if (failed(verifyShape(op, queryShape, query)) ||
+      failed(verifyShape(op, keyShape, key)) ||
+      failed(verifyShape(op, valueShape, value)))
     return failure();
-  if (plainKeys && (failed(verifyShape(op, {&keys, &headSize}, key)) ||
-                    failed(verifyShape(op, {&keys, &dims.valueSize}, value))))
+  // block_step-C6
+  if (packedRows && failed(verifyStaticUnit(op, query)))
     return failure();
-  if (!plainRows || !plainKeys)
-    return success();
-  // block_step-C4
-  for (NamedType tensor : {key, value})
-    if (failed(verifySameElementType(op, query, tensor)))
-      return failure();
-  // block_step-C5
-  // Heads, rows and keys of the whole task, from which the block takes its own.
-  for (NamedType tensor : {bias, mask})
-    if (failed(verifyRank(op, tensor, 3)))
-      return failure();
-  return success();
-}
-
-/// Fails unless the rows of a packed query and of its state agree.
-static LogicalResult verifyPackedStep(Operation *op, NamedType query,
-                                      NamedType reference) {
-  int64_t rank = query.tensor().getRank();
-  if (rank != 2 && rank != 3)
-    return op->emitOpError()
-           << "expects a packed 'query' of rank 2 or 3, got " << query.type;
-  SharedDim strips, rows;
-  int64_t stateRank = reference.tensor().getRank();
-  if (failed(verifyDim(op, rows, query, rank - 1)) ||
-      failed(verifyDim(op, rows, reference, stateRank - 1)))
-    return failure();
-  if (rank != 3 || stateRank != 2)
-    return success();
-  if (failed(verifyDim(op, strips, query, 0)))
-    return failure();
-  return verifyDim(op, strips, reference, 0);
+  return packedKeys ? verifyStaticUnit(op, key) : success();
 }
 
 LogicalResult BlockStepOp::verify() {
@@ -106,18 +102,28 @@ LogicalResult BlockStepOp::verify() {
   StateDims dims;
   // block_step-C1
   if (failed(verifyAccumulatorType(*this, query, state.reference)) ||
-      failed(verifyState(*this, state, dims)))
+      failed(verifyState(*this, state, dims)) ||
+      failed(verifyRank(*this, state.sum, state.isPacked() ? 3 : 1)))
     return failure();
   // block_step-C2
   if (failed(verifyFinite(*this, "scale", getScale())) ||
       failed(verifySoftcap(*this, getSoftcap())))
     return failure();
-  bool plainKeys = cast<RankedTensorType>(getKey().getType()).getRank() == 2;
-  if (failed(verifyPlainStep(*this, state.isPlain(), plainKeys, dims)))
+  if (failed(verifyProducts(*this, state.isPacked(), dims)))
     return failure();
-  // block_step-C6
-  return state.isPlain() ? success()
-                         : verifyPackedStep(*this, query, state.reference);
+  // block_step-C4
+  for (NamedType tensor :
+       {NamedType("key", getKey()), NamedType("value", getValue())})
+    if (failed(verifyNoWiderThan(*this, query, tensor)))
+      return failure();
+  // block_step-C5
+  // Heads, rows and keys of the whole task, from which the block takes its own.
+  for (NamedType tensor :
+       {NamedType("bias", getBias()), NamedType("mask", getMask())})
+    if (failed(verifyRank(*this, tensor, 3)) ||
+        failed(verifyNoWiderThan(*this, query, tensor)))
+      return failure();
+  return success();
 }
 
 LogicalResult MergeOp::verify() {
@@ -130,21 +136,18 @@ LogicalResult MergeOp::verify() {
 }
 
 LogicalResult FinishOp::verify() {
-  NamedType reference("reference", getReference()),
+  NamedType reference("reference", getReference()), acc("acc", getAcc()),
       output("output", getOutput()), lse("lse", getLse()),
       sinks("sinks", getSinks()), row("row", getRow()),
       rowsPerHead("rows_per_head", getRowsPerHead());
-  NamedState state = {reference, {"sum", getSum()}, {"acc", getAcc()}};
   StateDims dims;
   // finish-C1
-  if (failed(verifyState(*this, state, dims)))
+  if (failed(verifyState(*this, {reference, {"sum", getSum()}, acc}, dims)))
     return failure();
   // finish-C2
-  if (failed(verifySameElementType(*this, reference, lse)))
-    return failure();
-  if (state.isPlain() &&
-      (failed(verifyShape(*this, {&dims.rows, &dims.valueSize}, output)) ||
-       failed(verifyShape(*this, {&dims.rows}, lse))))
+  if (failed(verifySameElementType(*this, reference, lse)) ||
+      failed(verifySameShape(*this, acc, output)) ||
+      failed(verifySameShape(*this, reference, lse)))
     return failure();
   // finish-C3
   if (failed(verifyTogether(*this, sinks, row)) ||

@@ -48,17 +48,18 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
 
     #### Shapes
 
-    | tensor | plain | packed into panels |
+    | tensor | plain | packed |
     |---|---|---|
-    | `query` | `[R, D]` | `[D, MR]` or `[S, D, MR]` |
+    | `query` | `[R, D]` | `[S, D, MR]` |
     | `key` | `[N, D]` | `[NP, D, NR]` |
-    | `value` | `[N, E]` | `[EP, NP, NR, NR]` |
-    | `reference` | `[R]` | `[MR]` or `[S, MR]` |
-    | `sum` | `[R]` | `[MR, NR]` or `[S, MR, NR]` |
-    | `acc` | `[R, E]` | `[EP, MR, NR]` or `[S, EP, MR, NR]` |
+    | `value` | `[N, E]` | `[EP, NP, NR, ER]` |
+    | `reference` | `[R]` | `[S, MR]` |
+    | `sum` | `[R]` | `[S, MR, NR]` |
+    | `acc` | `[R, E]` | `[S, EP, MR, ER]` |
     | `bias`, `mask` | `[heads, rows, keys]` of the task, each 1 or full | the same |
 
-    `S` strips of `MR` rows, `NP` panels of `NR` keys, `EP` panels of `NR` channels.
+    `S` strips of `MR` rows, `NP` panels of `NR` keys, `EP` panels of `ER` channels.
+    Rows and keys are packed each for itself; the decomposition wants both or none.
     A sum in lanes is added up by `attn.finish`.
 
     #### Corner cases
@@ -75,10 +76,11 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     * (block_step-C1) The state is of f32, or of f64 if `query` is, and its three
       tensors have the shapes above.
     * (block_step-C2) `scale` is finite, `softcap` finite and above 0.
-    * (block_step-C3) Plain operands have the shapes above.
-    * (block_step-C4) Plain `query`, `key` and `value` have one element type.
-    * (block_step-C5) `bias` and `mask` have rank 3.
-    * (block_step-C6) A packed `query` agrees with `reference` on strips and rows.
+    * (block_step-C3) `query`, `key` and `value` have the shapes above.
+    * (block_step-C4) `key` and `value` are of f64 only if `query` is.
+    * (block_step-C5) `bias` and `mask` have rank 3; `bias` is of f64 only if
+      `query` is.
+    * (block_step-C6) `MR` and `NR` are static.
 
     #### Examples
 
@@ -158,8 +160,8 @@ def Attn_MergeOp : Attn_Op<"merge", [
 
     #### Shapes
 
-    Those of a state of `attn.block_step`, plain or packed; `sum` may be `[R]` or
-    `[R, lanes]`.
+    Those of a state of `attn.block_step`, plain or packed. `sum` may have a last
+    dimension of lanes or not.
 
     #### Corner cases
 
@@ -238,8 +240,8 @@ def Attn_FinishOp : Attn_Op<"finish", [
     #### Constraints
 
     * (finish-C1) The state is of f32 or f64, and its tensors fit each other.
-    * (finish-C2) `lse` has the element type of the state. Of a plain state,
-      `output` has the shape of `acc` and `lse` that of `reference`.
+    * (finish-C2) `lse` has the element type of the state. `output` has the shape
+      of `acc` and `lse` that of `reference`.
     * (finish-C3) `sinks` has rank 1, comes with `row` and `rows_per_head`, and is
       of f64 only if the state is.
 

@@ -77,6 +77,9 @@ LogicalResult verifyDim(Operation *op, SharedDim &shared, NamedType tensor,
 LogicalResult verifyShape(Operation *op, ArrayRef<SharedDim *> shared,
                           NamedType tensor);
 
+/// Fails unless two tensors have one rank and agree on all dimensions.
+LogicalResult verifySameShape(Operation *op, NamedType model, NamedType tensor);
+
 /// Fails unless `tensor` has rank 1 up to the number of `full` and broadcasts
 /// to it, aligned to the right: a static extent is 1 or the full one. A dynamic
 /// extent is equal to the full one when the program runs.
