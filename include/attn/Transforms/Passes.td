@@ -64,6 +64,32 @@ def NormalizeOperands : Pass<"attn-normalize-operands"> {
   }];
 }
 
+def SelectSchedule : Pass<"attn-select-schedule"> {
+  let summary = "how each attention is tiled, written into the IR";
+  let description = [{
+    Writes an `#attn.schedule` on every `attn.sdpa` that has none, chosen by the cost
+    model for the target of the module. An op whose number of rows is dynamic is
+    there twice afterwards, for few rows and for many, under an `scf.if`.
+
+    ```mlir
+    %o = attn.sdpa %q, %k, %v scale = 0.125
+         : tensor<1x8x1024x64xf32>, tensor<1x8x1024x64xf32>,
+           tensor<1x8x1024x64xf32> -> tensor<1x8x1024x64xf32>
+    ```
+
+    becomes, for AVX-512,
+
+    ```mlir
+    %o = attn.sdpa %q, %k, %v scale = 0.125 schedule = <block_m = 256,
+         block_n = 256, rows = 8, columns = 32, lanes = 16>
+         : tensor<1x8x1024x64xf32>, tensor<1x8x1024x64xf32>,
+           tensor<1x8x1024x64xf32> -> tensor<1x8x1024x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def TileBlocks : Pass<"attn-tile-blocks"> {
   let summary = "attention with a schedule as loops over blocks";
   let description = [{

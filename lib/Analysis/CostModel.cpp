@@ -1,0 +1,86 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Chooses the sizes of a schedule.
+//
+// Register tile: rows x vectors accumulators, of which two FMA units with a latency of four cycles need at least 8 to be
+// busy, and which leave registers for the vectors of a panel and one broadcast. Block of keys: its panels of K and V stay
+// in half of the L2 cache while all strips of a task pass over them, and a strip's scores stay in L1. Block of rows: enough
+// that packing keys, once a task, is a few percent of the work. Both blocks are cut evenly, so that 257 rows are one block
+// of 264 and not one of 256 and one of 1.
+
+#include "attn/Analysis/CostModel.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Query rows of a task and keys of a block where nothing speaks against it.
+/// Measured on AVX2 and AVX-512: fewer rows repack keys more often, more keys
+/// leave the cache.
+static constexpr int64_t kBlockRows = 256;
+static constexpr int64_t kBlockKeys = 256;
+
+/// Keys of one task where keys are split, at about 4 KiB a key of f32 a few
+/// megabytes: enough that starting and merging a task are lost in it.
+static constexpr int64_t kChunkBlocks = 4;
+
+int64_t attn::getGroupSize(const AttentionShape &shape) {
+  if (ShapedType::isDynamic(shape.heads) ||
+      ShapedType::isDynamic(shape.kvHeads))
+    return ShapedType::kDynamic;
+  return shape.kvHeads == 0
+             ? 1
+             : std::max<int64_t>(shape.heads / shape.kvHeads, 1);
+}
+
+/// Return the size, a multiple of `unit`, of the blocks that cut `total` into
+/// pieces of about `size`.
+static int64_t evenBlock(int64_t total, int64_t size, int64_t unit) {
+  if (ShapedType::isDynamic(total))
+    return llvm::alignTo(size, unit);
+  int64_t pieces = std::max<int64_t>((total + size / 2) / size, 1);
+  int64_t block = llvm::divideCeil(std::max<int64_t>(total, 1), pieces);
+  return llvm::alignTo(block, unit);
+}
+
+ScheduleAttr attn::chooseSchedule(MLIRContext *context,
+                                  const AttentionShape &shape, int64_t bits,
+                                  const TargetInfo &target, bool few) {
+  int64_t lanes = std::max<int64_t>(target.lanes(bits), 1);
+  bool manyRegisters = target.vectorRegisters >= 32;
+
+  // Rows of the register tile: a power of two, for packing by transposition.
+  int64_t rows = manyRegisters ? 8 : 4;
+  int64_t taskRows = shape.rows;
+  if (few) {
+    int64_t group = getGroupSize(shape);
+    taskRows = ShapedType::isDynamic(shape.rows) ? kFewRows
+                                                 : shape.rows * group;
+  }
+  if (ShapedType::isStatic(taskRows))
+    rows = std::min<int64_t>(
+        rows, llvm::PowerOf2Ceil(std::max<int64_t>(taskRows, 1)));
+  // Vectors of a row: enough accumulators to hide the latency of an FMA.
+  int64_t vectors = rows >= 4 ? 2 : 4;
+  int64_t columns = vectors * lanes;
+
+  int64_t bytes = bits / 8;
+  int64_t channels = 0;
+  for (int64_t size : {shape.headSize, shape.valueSize})
+    channels += ShapedType::isDynamic(size) ? 128 : size;
+  int64_t most = std::max<int64_t>(channels, 1) * bytes;
+  int64_t keys = kBlockKeys;
+  while (keys > columns && keys * most > target.l2Bytes / 2)
+    keys /= 2;
+  int64_t blockN = evenBlock(shape.keys, keys, columns);
+  int64_t blockM = few ? llvm::alignTo(std::max<int64_t>(taskRows, 1), rows)
+                       : evenBlock(shape.rows, kBlockRows, rows);
+  int64_t chunk = 0;
+  if (few && (ShapedType::isDynamic(shape.keys) ||
+              shape.keys > kChunkBlocks * blockN))
+    chunk = kChunkBlocks * blockN;
+  return ScheduleAttr::get(context, blockM, blockN, rows, columns, lanes, chunk,
+                           few);
+}

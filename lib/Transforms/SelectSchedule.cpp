@@ -1,0 +1,89 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Chooses how each attention is tiled and writes it into the IR:
+//
+//   %o = attn.sdpa %q, %k, %v scale = 0.125 : ...
+//
+// becomes
+//
+//   %o = attn.sdpa %q, %k, %v scale = 0.125
+//        schedule = <block_m = 256, block_n = 256, rows = 8, columns = 32, lanes = 16> : ...
+//
+// Nothing is tiled here. Where the number of rows is known at run time only, the op is there twice, for few rows and for
+// many, under a test of M * H / G.
+
+#include "attn/Analysis/CostModel.h"
+#include "attn/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_SELECTSCHEDULE
+#include "attn/Transforms/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Write `schedule` on `op` and say so.
+static void setSchedule(SdpaOp op, ScheduleAttr schedule) {
+  op.setScheduleAttr(schedule);
+  remark::passed(op.getLoc(),
+                 remark::RemarkOpts::name("Scheduled").category("attn"))
+      << remark::metric("block_m", schedule.getBlockM())
+      << remark::metric("block_n", schedule.getBlockN())
+      << remark::metric("rows", schedule.getRows())
+      << remark::metric("columns", schedule.getColumns())
+      << remark::metric("chunk", schedule.getChunk());
+}
+
+/// Give `op` a schedule, or two under a test where its rows are dynamic.
+static void schedule(OpBuilder &b, SdpaOp op, const TargetInfo &target) {
+  AttentionShape shape = AttentionShape::get(op);
+  auto type = cast<RankedTensorType>(op.getQuery().getType());
+  int64_t bits = type.getElementType().isF64() ? 64 : 32;
+  int64_t group = getGroupSize(shape);
+  auto choose = [&](bool few) {
+    return chooseSchedule(op.getContext(), shape, bits, target, few);
+  };
+  bool mayBeFew = ShapedType::isStatic(group) && group <= kFewRows;
+  if (!mayBeFew || ShapedType::isStatic(shape.rows))
+    return setSchedule(op, choose(mayBeFew && shape.rows * group <= kFewRows));
+  Location loc = op.getLoc();
+  b.setInsertionPoint(op);
+  Value rows = getValueOrCreateConstantIndexOp(
+      b, loc, AttentionDims::get(b, op).rows);
+  Value limit = arith::ConstantIndexOp::create(b, loc, kFewRows / group);
+  Value few = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, rows,
+                                    limit);
+  auto branch = [&](bool isFew) {
+    return [&, isFew](OpBuilder &nested, Location) {
+      auto copy = cast<SdpaOp>(nested.clone(*op));
+      setSchedule(copy, choose(isFew));
+      scf::YieldOp::create(nested, loc, copy->getResults());
+    };
+  };
+  auto choice = scf::IfOp::create(b, loc, few, branch(true), branch(false));
+  op->replaceAllUsesWith(choice);
+  op.erase();
+}
+
+namespace {
+struct SelectSchedule : public attn::impl::SelectScheduleBase<SelectSchedule> {
+  void runOnOperation() override {
+    SmallVector<SdpaOp> ops;
+    getOperation()->walk([&](SdpaOp op) {
+      if (!op.getSchedule())
+        ops.push_back(op);
+    });
+    TargetInfo target = TargetInfo::get(getOperation());
+    OpBuilder builder(&getContext());
+    for (SdpaOp op : ops)
+      schedule(builder, op, target);
+  }
+};
+} // namespace
