@@ -30,9 +30,8 @@ int64_t attn::getGroupSize(const AttentionShape &shape) {
   if (ShapedType::isDynamic(shape.heads) ||
       ShapedType::isDynamic(shape.kvHeads))
     return ShapedType::kDynamic;
-  return shape.kvHeads == 0
-             ? 1
-             : std::max<int64_t>(shape.heads / shape.kvHeads, 1);
+  return shape.kvHeads == 0 ? 1
+                            : std::max<int64_t>(shape.heads / shape.kvHeads, 1);
 }
 
 /// Return the size, a multiple of `unit`, of the blocks that cut `total` into
@@ -56,8 +55,8 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
   int64_t taskRows = shape.rows;
   if (few) {
     int64_t group = getGroupSize(shape);
-    taskRows = ShapedType::isDynamic(shape.rows) ? kFewRows
-                                                 : shape.rows * group;
+    taskRows =
+        ShapedType::isDynamic(shape.rows) ? kFewRows : shape.rows * group;
   }
   if (ShapedType::isStatic(taskRows))
     rows = std::min<int64_t>(
@@ -78,8 +77,8 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
   int64_t blockM = few ? llvm::alignTo(std::max<int64_t>(taskRows, 1), rows)
                        : evenBlock(shape.rows, kBlockRows, rows);
   int64_t chunk = 0;
-  if (few && (ShapedType::isDynamic(shape.keys) ||
-              shape.keys > kChunkBlocks * blockN))
+  if (few &&
+      (ShapedType::isDynamic(shape.keys) || shape.keys > kChunkBlocks * blockN))
     chunk = kChunkBlocks * blockN;
   return ScheduleAttr::get(context, blockM, blockN, rows, columns, lanes, chunk,
                            few);

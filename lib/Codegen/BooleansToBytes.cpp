@@ -51,8 +51,8 @@ static Value widen(OpBuilder &b, Location loc, Value value) {
 /// Make `value`, which has become an i8, an i1 for all that use it.
 static void narrowUses(OpBuilder &b, Location loc, Value value) {
   Value zero = arith::ConstantIntOp::create(b, loc, 0, 8);
-  auto narrow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value,
-                                      zero);
+  auto narrow =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, zero);
   value.replaceAllUsesExcept(narrow, narrow);
 }
 
@@ -140,9 +140,8 @@ static LogicalResult rewriteOp(OpBuilder &b, Operation *op,
         auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
         if (!value)
           return failure();
-        constant.setValueAttr(value.mapValues(b.getI8Type(), [](APInt bit) {
-          return bit.zext(8);
-        }));
+        constant.setValueAttr(value.mapValues(
+            b.getI8Type(), [](APInt bit) { return bit.zext(8); }));
         return success();
       })
       .Case([&](tensor::ExtractOp extract) {
@@ -197,9 +196,8 @@ static Booleans retype(func::FuncOp function) {
     return llvm::map_to_vector(types, toBytes);
   };
   FunctionType type = function.getFunctionType();
-  function.setType(FunctionType::get(function.getContext(),
-                                     all(type.getInputs()),
-                                     all(type.getResults())));
+  function.setType(FunctionType::get(
+      function.getContext(), all(type.getInputs()), all(type.getResults())));
   return booleans;
 }
 

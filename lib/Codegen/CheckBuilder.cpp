@@ -24,8 +24,8 @@ static constexpr int64_t kDataError = 8;
 CheckBuilder::CheckBuilder(func::FuncOp function)
     : builder(function.getContext()), function(function) {
   builder.setInsertionPointToStart(&function.getBody().front());
-  number = got = wanted = arith::ConstantIntOp::create(
-      builder, function.getLoc(), 0, /*width=*/64);
+  number = got = wanted =
+      arith::ConstantIntOp::create(builder, function.getLoc(), 0, /*width=*/64);
 }
 
 void CheckBuilder::setOp(Operation *newOp) {
@@ -36,8 +36,8 @@ void CheckBuilder::setOp(Operation *newOp) {
 void CheckBuilder::add(Value fails, Value newGot, Value newWanted,
                        StringRef message, int64_t kind) {
   Location loc = op->getLoc();
-  messages.push_back(("'" + op->getName().getStringRef() + "' op " + message)
-                         .str());
+  messages.push_back(
+      ("'" + op->getName().getStringRef() + "' op " + message).str());
   kinds.push_back(kind);
   auto toI64 = [&](Value value) -> Value {
     if (value.getType().isInteger(64))
@@ -104,25 +104,25 @@ void CheckBuilder::divides(const NamedExtent &a, const NamedExtent &b) {
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   // No key heads: right for no query heads, and no division by them.
-  Value none = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, y,
-                                     zero);
+  Value none =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, y, zero);
   Value divisor = arith::SelectOp::create(builder, loc, none, one, y);
   Value rest = arith::RemUIOp::create(builder, loc, x, divisor);
   Value left = arith::SelectOp::create(builder, loc, none, x, rest);
-  Value fails = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                                      left, zero);
+  Value fails =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, left, zero);
   add(fails, x, y,
       "expects " + describe(a) + " to be a multiple of " + describe(b) +
           ", got %lld and %lld",
       kShapeError);
 }
 
-void CheckBuilder::inTable(StringRef name, Value positions,
-                           StringRef tableName, Value table) {
+void CheckBuilder::inTable(StringRef name, Value positions, StringRef tableName,
+                           Value table) {
   Location loc = op->getLoc();
-  Value limit = arith::IndexCastOp::create(
-      builder, loc, builder.getI64Type(),
-      tensor::DimOp::create(builder, loc, table, 0));
+  Value limit =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                 tensor::DimOp::create(builder, loc, table, 0));
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value good = arith::ConstantIntOp::create(builder, loc, 0, /*width=*/1);
@@ -143,8 +143,8 @@ void CheckBuilder::inTable(StringRef name, Value positions,
         else if (!position.getType().isInteger(64))
           position = arith::ExtSIOp::create(b, loc, b.getI64Type(), position);
         // One unsigned comparison covers both sides.
-        Value outside = arith::CmpIOp::create(
-            b, loc, arith::CmpIPredicate::uge, position, limit);
+        Value outside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge,
+                                              position, limit);
         return {arith::OrIOp::create(b, loc, state[0], outside),
                 arith::SelectOp::create(b, loc, outside, position, state[1])};
       });

@@ -10,6 +10,7 @@
 #include "attn/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -66,9 +67,17 @@ static void buildCore(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-static void buildSchedule(OpPassManager &pm) {}
+// attn-opt --attn-select-schedule
+static void buildSchedule(OpPassManager &pm) {
+  pm.addPass(createSelectSchedule());
+}
 
-static void buildTiles(OpPassManager &pm) {}
+// attn-opt --attn-tile-blocks --canonicalize --cse
+static void buildTiles(OpPassManager &pm) {
+  pm.addPass(createTileBlocks());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
 
 // attn-opt --convert-attn-to-linalg --canonicalize --cse
 static void buildLinalg(OpPassManager &pm) {
@@ -77,7 +86,13 @@ static void buildLinalg(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-static void buildVectors(OpPassManager &pm) {}
+// attn-opt --attn-register-tiles --canonicalize --cse --attn-approximate-math
+static void buildVectors(OpPassManager &pm) {
+  pm.addPass(createRegisterTiles());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createApproximateMath());
+}
 
 // attn-opt --attn-expose-buffers --eliminate-empty-tensors
 //   --empty-tensor-to-alloc-tensor --one-shot-bufferize --canonicalize --cse
@@ -90,18 +105,19 @@ static void buildBufferization(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-// attn-opt --ownership-based-buffer-deallocation --canonicalize
-//   --buffer-deallocation-simplification --bufferization-lower-deallocations
-static void buildDeallocation(OpPassManager &pm) {
-  pm.addPass(bufferization::createOwnershipBasedBufferDeallocationPass());
+// attn-opt --loop-invariant-code-motion --canonicalize --cse
+//   --attn-specialize-strides --attn-place-scratch
+static void buildScratch(OpPassManager &pm) {
+  pm.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createCanonicalizerPass());
-  pm.addPass(bufferization::createBufferDeallocationSimplificationPass());
-  pm.addPass(bufferization::createLowerDeallocationsPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSpecializeStrides());
+  pm.addPass(createPlaceScratch());
 }
 
 static void buildBuffers(OpPassManager &pm) {
   buildBufferization(pm);
-  buildDeallocation(pm);
+  buildScratch(pm);
   // attn-opt --attn-copies-to-linalg --convert-linalg-to-loops
   //   --canonicalize --cse
   pm.addNestedPass<func::FuncOp>(createCopiesToLinalg());
@@ -110,12 +126,17 @@ static void buildBuffers(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-// attn-opt --scf-forall-to-for --expand-strided-metadata --lower-affine
+// attn-opt --convert-attn-forall-to-openmp
+//   --convert-vector-to-scf="full-unroll=1 target-rank=1"
+//   --expand-strided-metadata --lower-affine
 //   --arith-emulate-unsupported-floats="source-types=bf16 target-type=f32"
 //   --arith-expand=include-bf16 --convert-scf-to-cf --convert-math-to-libm
 //   --convert-to-llvm --reconcile-unrealized-casts --attn-emit-entries
 static void buildLlvm(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createForallToForLoopPass());
+  pm.addPass(createForallToOpenMP());
+  VectorTransferToSCFOptions rows;
+  pm.addPass(
+      createConvertVectorToSCFPass(rows.enableFullUnroll().setTargetRank(1)));
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   arith::ArithEmulateUnsupportedFloatsOptions emulate;

@@ -55,11 +55,11 @@ static void schedule(OpBuilder &b, SdpaOp op, const TargetInfo &target) {
     return setSchedule(op, choose(mayBeFew && shape.rows * group <= kFewRows));
   Location loc = op.getLoc();
   b.setInsertionPoint(op);
-  Value rows = getValueOrCreateConstantIndexOp(
-      b, loc, AttentionDims::get(b, op).rows);
+  Value rows =
+      getValueOrCreateConstantIndexOp(b, loc, AttentionDims::get(b, op).rows);
   Value limit = arith::ConstantIndexOp::create(b, loc, kFewRows / group);
-  Value few = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, rows,
-                                    limit);
+  Value few =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, rows, limit);
   auto branch = [&](bool isFew) {
     return [&, isFew](OpBuilder &nested, Location) {
       auto copy = cast<SdpaOp>(nested.clone(*op));

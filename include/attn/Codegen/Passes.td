@@ -210,6 +210,37 @@ def ApproximateMath : Pass<"attn-approximate-math"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def SpecializeStrides : Pass<"attn-specialize-strides"> {
+  let summary = "vector reads of arguments that lie together";
+  let description = [{
+    Puts each nest of loops that reads vectors from arguments of unknown innermost
+    stride under a test of that stride. Afterwards the reads under the test are of
+    memrefs with innermost stride 1; the nest as it was stands beside it.
+
+    ```mlir
+    scf.for %i = ... {
+      vector.transfer_read %k[%i, %j] : memref<?x64xf32, strided<[?, ?], offset: ?>>, ...
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    scf.if %together {
+      scf.for %i = ... {
+        vector.transfer_read %unit[%i, %j] : memref<?x64xf32, strided<[?, 1], offset: ?>>, ...
+      }
+    } else {
+      scf.for %i = ... { as it was }
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
 def PlaceScratch : Pass<"attn-place-scratch", "::mlir::ModuleOp"> {
   let summary = "all allocations of a function in one block";
   let description = [{
