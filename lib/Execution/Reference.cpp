@@ -170,8 +170,8 @@ public:
 
   void run() {
     for (int64_t b = 0; b < g.batch; ++b)
-      for (int64_t h = 0; h < g.heads; ++h)
-        runHead(b, h);
+      for (int64_t head = 0; head < g.kvHeads; ++head)
+        runGroup(b, head);
   }
 
 private:
@@ -179,22 +179,37 @@ private:
     return g.headSize == 0 ? 1.0 : 1.0 / std::sqrt(double(g.headSize));
   }
 
-  void runHead(int64_t b, int64_t h) {
-    int64_t head = h / (g.heads / g.kvHeads);
+  /// Compute the query heads that read key head `head`.
+  void runGroup(int64_t b, int64_t head) {
+    int64_t size = g.heads / g.kvHeads;
     keyLimit = g.keys;
-    if (p.kvLengths)
-      keyLimit = std::min(
-          std::max<int64_t>(
-              p.kvLengths->loadInteger(b * p.kvLengths->getStrides()[0]), 0),
-          g.keys);
+    if (p.kvLengths) {
+      int64_t stride = p.kvLengths->getStrides()[0];
+      int64_t length = p.kvLengths->loadInteger(b * stride);
+      keyLimit = std::min(std::max<int64_t>(length, 0), g.keys);
+    }
     copyRows(g.key, b, head, keyRows);
     copyRows(g.value, b, head, valueRows);
+    used.assign(g.keys, false);
+    for (int64_t h = head * size; h < (head + 1) * size; ++h)
+      for (int64_t i = 0; i < g.rows; ++i)
+        runRow(b, h, i);
+    lookAtValues();
+    for (int64_t h = head * size; h < (head + 1) * size; ++h)
+      for (int64_t i = 0; i < g.rows; ++i)
+        for (int64_t e = 0; e < g.valueSize; ++e)
+          mayShow.storeInteger(mayShow.getOffset({b, h, i, e}), shown[e]);
+  }
+
+  /// Note what the values hold that some row of the group attends to.
+  void lookAtValues() {
     shown.assign(g.valueSize, false);
-    for (int64_t i = 0; i < g.rows; ++i)
-      runRow(b, h, i);
-    for (int64_t i = 0; i < g.rows; ++i)
-      for (int64_t e = 0; e < g.valueSize; ++e)
-        mayShow.storeInteger(mayShow.getOffset({b, h, i, e}), shown[e]);
+    for (int64_t j = 0; j < g.keys; ++j)
+      for (int64_t e = 0; used[j] && e < g.valueSize; ++e) {
+        double magnitude = std::fabs(double(valueRows[j * g.valueSize + e]));
+        note(magnitude, result.largestValue);
+        shown[e] = shown[e] || !std::isfinite(magnitude);
+      }
   }
 
   /// Convert one head of `tensor` to T, row after row.
@@ -295,12 +310,9 @@ private:
       if (excluded[j])
         continue;
       T weight = scores[j] / sum;
-      for (int64_t e = 0; e < g.valueSize; ++e) {
-        T value = valueRows[j * g.valueSize + e];
-        sums[e] += weight * value;
-        note(std::fabs(double(value)), result.largestValue);
-        shown[e] = shown[e] || !std::isfinite(value);
-      }
+      used[j] = true;
+      for (int64_t e = 0; e < g.valueSize; ++e)
+        sums[e] += weight * valueRows[j * g.valueSize + e];
     }
     result.lse.store(lseOffset, double(reference + std::log(sum)));
     storeRow(b, h, i, sums);
@@ -319,7 +331,7 @@ private:
   HostTensor output, mayShow;
   int64_t keyLimit = 0;
   std::vector<T> keyRows, valueRows, queryRow, scores;
-  std::vector<char> excluded, shown;
+  std::vector<char> excluded, used, shown;
 };
 } // namespace
 

@@ -60,6 +60,7 @@ public:
         query(*in.query, in.queryLayout), key(*in.key, in.keyLayout),
         value(*in.value, in.valueLayout),
         output(outputs.output, in.outputLayout) {
+    used.resize(in.value->shape[kBatchDim] * value.heads * value.sequence);
     double size = static_cast<double>(query.channels);
     scale = static_cast<T>(
         in.scale.value_or(size == 0 ? 1.0 : 1.0 / std::sqrt(size)));
@@ -167,11 +168,17 @@ private:
 
   void addValue(int64_t b, int64_t h, int64_t j, T weight,
                 std::vector<T> &result) {
+    if (value.channels == 0)
+      return;
     const Cell *v = &value.tensor.cells[value.rowOffset(b, keyHead(h), j)];
-    for (int64_t e = 0; e < value.channels; ++e) {
+    for (int64_t e = 0; e < value.channels; ++e)
       result[e] += weight * static_cast<T>(v[e].real);
+    int64_t row = value.rowOffset(b, keyHead(h), j) / value.channels;
+    if (used[row])
+      return;
+    used[row] = true;
+    for (int64_t e = 0; e < value.channels; ++e)
       note(v[e].real, statistics.largestValue);
-    }
   }
 
   const SdpaInputs &in;
@@ -180,6 +187,8 @@ private:
   Heads query, key, value, output;
   T scale;
   std::vector<std::pair<int64_t, T>> kept;
+  /// The rows of the value that some row of the query attends to.
+  std::vector<char> used;
 };
 
 /// An extent of an operand and what it must be.

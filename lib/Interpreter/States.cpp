@@ -131,8 +131,7 @@ private:
     int64_t taskRow = row + r, taskKey = firstKey + j;
     if (bounded &&
         (taskKey >= length ||
-         isOutsideBand(taskKey,
-                       addSaturating(position, taskRow % rowsPerHead),
+         isOutsideBand(taskKey, addSaturating(position, taskRow % rowsPerHead),
                        causal, left, right)))
       return T(kNone);
     if (mask && !broadcast(*mask, taskRow, taskKey).integer)
@@ -213,8 +212,8 @@ static LogicalResult runBlockStep(Machine &machine, BlockStepOp op) {
     return op.emitOpError("expects a 'query' of ")
            << shape.rows << " rows and " << headSize << " channels, got "
            << query.getSize() << " elements";
-  int64_t keys = key.getRank() == 3 ? key.shape[0] * key.shape[2]
-                                    : key.shape[0];
+  int64_t keys =
+      key.getRank() == 3 ? key.shape[0] * key.shape[2] : key.shape[0];
   if (value.getSize() != keys * shape.channels)
     return op.emitOpError("expects a 'value' of ")
            << keys << " keys and " << shape.channels << " channels, got "
@@ -236,8 +235,7 @@ static LogicalResult runMerge(Machine &machine, MergeOp op) {
   TensorValue reference = machine.getTensor(op.getReference());
   TensorValue sum = machine.getTensor(op.getSum());
   TensorValue acc = machine.getTensor(op.getAcc());
-  const TensorValue &otherReference =
-      machine.getTensor(op.getOtherReference());
+  const TensorValue &otherReference = machine.getTensor(op.getOtherReference());
   const TensorValue &otherSum = machine.getTensor(op.getOtherSum());
   const TensorValue &otherAcc = machine.getTensor(op.getOtherAcc());
   if (reference.shape != otherReference.shape || sum.shape != otherSum.shape ||
@@ -282,8 +280,8 @@ static LogicalResult runFinish(Machine &machine, FinishOp op) {
   for (int64_t r = 0; r < shape.rows; ++r) {
     double reference = lse.cells[r].real, total = 0;
     for (int64_t lane = 0; lane < shape.lanes; ++lane)
-      total = machine.round(total + sum.cells[r * shape.lanes + lane].real,
-                            type);
+      total =
+          machine.round(total + sum.cells[r * shape.lanes + lane].real, type);
     bool isEmpty = total == 0;
     double factor = 1;
     if (Value sinks = op.getSinks()) {
@@ -291,8 +289,7 @@ static LogicalResult runFinish(Machine &machine, FinishOp op) {
       int64_t head = (machine.getInteger(op.getRow()) + r) /
                      machine.getInteger(op.getRowsPerHead());
       // Rows that only fill a strip may lie behind the last head.
-      double sink =
-          logits.cells[std::min(head, logits.shape[0] - 1)].real;
+      double sink = logits.cells[std::min(head, logits.shape[0] - 1)].real;
       double top = larger(reference, sink);
       factor = rescale(reference, top);
       total = machine.round(total * factor + rescale(sink, top), type);
@@ -339,8 +336,8 @@ static LogicalResult runMergeOutputs(Machine &machine, MergeOutputsOp op) {
     lse.cells[row].real =
         machine.round(reference + std::log(sum), lse.elementType);
     for (int64_t c = 0; c < channels; ++c)
-      output.cells[row * channels + c].real = machine.round(
-          sum == 0 ? 0 : values[c] / sum, output.elementType);
+      output.cells[row * channels + c].real =
+          machine.round(sum == 0 ? 0 : values[c] / sum, output.elementType);
   }
   machine.set(op.getOutput(), std::move(output));
   machine.set(op.getLse(), std::move(lse));

@@ -8,10 +8,14 @@
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
 #include <limits>
 
 using namespace mlir;
 using namespace mlir::attn;
+
+/// Elements that a tensor may have: 16 GiB of cells.
+constexpr int64_t kMaxElements = int64_t(1) << 31;
 
 /// Return the extents of `type`, the dynamic ones taken from `sizes`.
 static FailureOr<SmallVector<int64_t>> shapeOf(Machine &machine, Operation *op,
@@ -26,6 +30,12 @@ static FailureOr<SmallVector<int64_t>> shapeOf(Machine &machine, Operation *op,
     if (extent < 0)
       return op->emitOpError("expects sizes of at least 0, got ") << extent;
   }
+  int64_t elements = 1;
+  for (int64_t extent : shape)
+    if (llvm::MulOverflow(elements, extent, elements) ||
+        elements > kMaxElements)
+      return op->emitOpError("expects at most ")
+             << kMaxElements << " elements in a tensor";
   return shape;
 }
 

@@ -2,6 +2,7 @@
 // RUN: attn-run %s --device=interpreter --function=shapes | FileCheck %s --check-prefix=SHAPES
 // RUN: attn-run %s --device=interpreter --function=made | FileCheck %s --check-prefix=MADE
 // RUN: attn-run %s --device=interpreter --function=in_place | FileCheck %s --check-prefix=PLACE
+// RUN: not attn-run %s --device=interpreter --function=huge --input=i64=1 2>&1 | FileCheck %s --check-prefix=HUGE
 // RUN: not attn-run %s --device=interpreter --function=outside --input=i64=1 2>&1 | FileCheck %s --check-prefix=OUTSIDE
 
 // A slice with a stride, one that drops a dimension, and one written back.
@@ -83,4 +84,13 @@ func.func @outside(%i: index) -> f32 {
   %t = arith.constant dense<1.0> : tensor<2xf32>
   %x = tensor.extract %t[%c9] : tensor<2xf32>
   return %x : f32
+}
+
+// HUGE: error: 'tensor.empty' op expects at most 2147483648 elements in a tensor
+func.func @huge(%i: index) -> index {
+  %c = arith.constant 5000000000 : index
+  %c0 = arith.constant 0 : index
+  %t = tensor.empty(%c, %c) : tensor<?x?xf32>
+  %size = tensor.dim %t, %c0 : tensor<?x?xf32>
+  return %size : index
 }

@@ -41,8 +41,8 @@ struct AttentionResult {
   HostTensor lse;
 
   /// An i1 tensor in the shape of `output`: true where a NaN or an infinity in
-  /// a value that some row of the batch and head attends to may show, although
-  /// the row excludes it.
+  /// a value that some row of the same batch and key head attends to may show,
+  /// although the row excludes it.
   HostTensor mayShow;
 
   /// Largest finite |s| and |value| that some row does not exclude: `S` and
