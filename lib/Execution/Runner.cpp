@@ -9,8 +9,11 @@
 #include "attn/Execution/InterpreterBridge.h"
 #include "attn/Execution/Npy.h"
 #include "attn/Execution/OperationCount.h"
+#include "attn/Target/TargetInfo.h"
 
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -31,6 +34,20 @@ runInterpreter(func::FuncOp function, ArrayRef<HostTensor> inputs) {
     results.push_back(*stored);
   }
   return results;
+}
+
+/// Fails unless code for `target` can run in this process.
+static llvm::Error checkTarget(StringRef target) {
+  llvm::Expected<TargetInfo> wanted = TargetInfo::parse(target);
+  if (!wanted)
+    return llvm::make_error<UsageError>("--target " +
+                                        llvm::toString(wanted.takeError()));
+  llvm::Triple here(llvm::sys::getProcessTriple());
+  if (llvm::Triple(wanted->triple).getArch() == here.getArch())
+    return llvm::Error::success();
+  return llvm::make_error<UsageError>(
+      "--target expects a target that runs here, such as host or " +
+      here.getTriple() + ", got '" + target + "'");
 }
 
 /// Compile `function` and call it once.
@@ -78,6 +95,9 @@ llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
   if (options.benchmark > 0 && options.device != Device::CPU)
     return llvm::make_error<UsageError>(
         "--benchmark expects --device=cpu: the interpreter is not timed");
+  if (options.device == Device::CPU)
+    if (llvm::Error error = checkTarget(options.target))
+      return std::move(error);
   auto inputs = makeInputs(*function, options.inputs);
   if (!inputs)
     return inputs.takeError();

@@ -14,6 +14,8 @@
 // RUN: %python %S/Inputs/expect-status.py 2 attn-run %t.none.mlir 2>&1 | FileCheck %s --check-prefix=INPUT
 // RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --device=interpreter --function=static --benchmark 2>&1 | FileCheck %s --check-prefix=BENCHMARK
 // RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --benchmark=x 2>&1 | FileCheck %s --check-prefix=CALLS
+// RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --function=static --target=riscv64-linux-gnu 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --function=static --target=hosst 2>&1 | FileCheck %s --check-prefix=SPELLING
 
 // HELP: --benchmark
 // HELP-NEXT: --device=<cpu | interpreter>
@@ -39,6 +41,8 @@
 // INPUT: attn-run: cannot open input file '{{.*}}none.mlir': No such file or directory
 // BENCHMARK: attn-run: --benchmark expects --device=cpu: the interpreter is not timed
 // CALLS: attn-run: --benchmark expects a number of calls, got 'x'
+// TARGET: attn-run: --target expects a target that runs here, such as host or {{.*}}, got 'riscv64-linux-gnu'
+// SPELLING: attn-run: --target {{.*}} got 'hosst'; known: {{.*}}nearest: host
 
 // What is right: the same seed gives the same numbers, files come and go, text and bytecode and standard input are read.
 //
