@@ -24,6 +24,7 @@
 
 #include "attn/IR/AttentionShape.h"
 #include "attn/IR/AttnOps.h"
+#include "attn/IR/KeyExclusion.h"
 #include "attn/IR/LinalgBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -63,7 +64,6 @@ private:
 
   // Parts of buildScores, in the body over (b, heads, m, n).
   Value buildExcluded(Value mask, Value length, Value offset);
-  Value buildPosition(Value length, Value offset);
   Value buildScale();
   Value buildCapped(Value score);
 
@@ -270,69 +270,34 @@ Value SdpaDefinition::getIndexAsI64(AffineExpr dim) {
       b, linalg::IndexOp::create(b, cast<AffineDimExpr>(dim).getPosition()));
 }
 
-Value SdpaDefinition::buildPosition(Value length, Value offset) {
-  Value index = getIndexAsI64(row);
-  if (offset) {
-    // Saturating: the row is at least 0, so that only the upper end is near.
-    Value greatest = arith::ConstantIntOp::create(
-        b, std::numeric_limits<int64_t>::max(), 64);
-    Value room = arith::SubIOp::create(b, greatest, index);
-    offset = arith::MinSIOp::create(b, convertToI64(b, offset), room);
-    return arith::AddIOp::create(b, index, offset);
-  }
-  if (op.getCausal() != Causal::BottomRight)
-    return index;
-  Value shift = arith::SubIOp::create(b, length, getI64(b, dims.rows));
-  return arith::AddIOp::create(b, index, shift);
-}
-
-/// Return `a` or `b`, either of which may be absent.
-static Value orElse(ImplicitLocOpBuilder &builder, Value a, Value b) {
-  return a ? arith::OrIOp::create(builder, a, b).getResult() : b;
-}
-
 Value SdpaDefinition::buildExcluded(Value mask, Value length, Value offset) {
   using Predicate = arith::CmpIPredicate;
-  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-  constexpr int64_t kGreatest = std::numeric_limits<int64_t>::max();
   Value excluded;
-  auto exclude = [&](Predicate predicate, Value lhs, Value rhs) {
-    excluded =
-        orElse(b, excluded, arith::CmpIOp::create(b, predicate, lhs, rhs));
-  };
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIntOp::create(b, value, 64);
-  };
   if (mask)
-    exclude(Predicate::eq, mask,
-            arith::ConstantIntOp::create(b, mask.getType(), 0));
-  if (!length && op.getCausal() == Causal::None && !op.getWindow())
+    excluded = arith::CmpIOp::create(
+        b, Predicate::eq, mask,
+        arith::ConstantIntOp::create(b, mask.getType(), 0));
+  bool causal = op.getCausal() != Causal::None;
+  if (!length && !causal && !op.getWindow())
     return excluded;
   Value index = getIndexAsI64(key);
   if (length) {
-    length = arith::MaxSIOp::create(b, convertToI64(b, length), constant(0));
+    Value zero = arith::ConstantIntOp::create(b, 0, 64);
+    length = arith::MaxSIOp::create(b, convertToI64(b, length), zero);
     length = arith::MinSIOp::create(b, length, keys);
-    exclude(Predicate::sge, index, length);
+    excluded = orElse(b, excluded,
+                      arith::CmpIOp::create(b, Predicate::sge, index, length));
   }
-  if (op.getCausal() == Causal::None && !op.getWindow())
+  if (!causal && !op.getWindow())
     return excluded;
-  Value position = buildPosition(length ? length : keys, offset);
-  if (op.getCausal() != Causal::None)
-    exclude(Predicate::sgt, index, position);
-  if (!op.getWindow())
-    return excluded;
-  // Both bounds saturate.
-  if (std::optional<int64_t> left = op.getWindow()->getLeft()) {
-    Value from = arith::MaxSIOp::create(b, position, constant(kLeast + *left));
-    from = arith::SubIOp::create(b, from, constant(*left));
-    exclude(Predicate::slt, index, from);
-  }
-  if (std::optional<int64_t> right = op.getWindow()->getRight()) {
-    Value to =
-        arith::MinSIOp::create(b, position, constant(kGreatest - *right));
-    to = arith::AddIOp::create(b, to, constant(*right));
-    exclude(Predicate::sgt, index, to);
-  }
+  Value position = getIndexAsI64(row);
+  if (op.getCausal() == Causal::BottomRight)
+    offset =
+        arith::SubIOp::create(b, length ? length : keys, getI64(b, dims.rows));
+  if (offset)
+    position = buildPosition(b, position, convertToI64(b, offset));
+  if (Value outside = buildOutside(b, index, position, causal, op.getWindow()))
+    excluded = orElse(b, excluded, outside);
   return excluded;
 }
 
