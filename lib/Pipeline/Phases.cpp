@@ -204,6 +204,8 @@ void attn::buildCpuPipeline(OpPassManager &pm, const CompileOptions &options) {
     if (info.phase > options.stopAfter || info.phase == Phase::Object)
       return;
     buildPhase(pm, info.phase);
+    if (info.phase == Phase::Llvm && options.executable)
+      pm.addPass(createEmitMain());
     finishPhase(pm, info, options);
   }
 }

@@ -44,6 +44,8 @@ static void initializeBackends() {
     llvm::InitializeAllTargets();
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
+    // For the inline assembly in lib/Runtime/Cpu.c.
+    llvm::InitializeAllAsmParsers();
   });
 }
 

@@ -240,5 +240,6 @@ int main(int argc, char **argv) {
   if (kind != "mlir" && !kind.empty() && options.stopAfter != Phase::Object)
     return wrongUse("expects --emit=mlir with --stop-after=" + flags.stopAfter +
                     ", got --emit=" + kind);
+  options.executable = kind == "exe";
   return compile(flags, kind, options);
 }

@@ -291,4 +291,17 @@ def ForallToOpenMP : Pass<"convert-attn-forall-to-openmp"> {
                            "::mlir::omp::OpenMPDialect"];
 }
 
+def EmitMain : Pass<"attn-emit-main", "::mlir::ModuleOp"> {
+  let summary = "the main function of an executable";
+  let description = [{
+    Adds `main` to a module with the C entry of one function. It reads a .npy file
+    for each input, calls the function, and prints or writes the results.
+
+    ```mlir
+    llvm.func @main(%argc: i32, %argv: !llvm.ptr) -> i32
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // ATTN_CODEGEN_PASSES_TD

@@ -32,6 +32,8 @@ struct CompileOptions {
   unsigned optLevel = 3;
   /// Check what each phase promises.
   bool verifyPhases = true;
+  /// Add a main function around the only public one.
+  bool executable = false;
   /// Folder that gets the IR after each phase, `3-schedule.mlir`; empty: none.
   std::string dumpFolder;
 };

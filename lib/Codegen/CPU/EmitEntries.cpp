@@ -17,6 +17,7 @@
 
 #include "attn/Codegen/Passes.h"
 #include "attn/Codegen/Signature.h"
+#include "attn/Target/CPU/RuntimeFeatures.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/SymbolTable.h"
@@ -66,7 +67,10 @@ private:
   }
   void addTextGlobal(StringRef suffix, StringRef text);
   void addWordsGlobal(StringRef suffix, ArrayRef<int64_t> words);
+  LLVM::LLVMFuncOp createEntry(StringRef entry, TypeRange arguments,
+                               LLVM::Linkage linkage);
   void returnIfFailed(Value status);
+  void checkCpu(Value names);
   SmallVector<Value> loadWords(LLVM::LLVMFuncOp callee, Value words);
   Value callShape(Value words);
   void buildCheck(Value words);
@@ -109,6 +113,16 @@ LLVM::LLVMFuncOp EntryBuilder::declare(StringRef callee, Type result,
   return LLVM::LLVMFuncOp::create(
       b, loc, callee,
       LLVM::LLVMFunctionType::get(result, llvm::to_vector(arguments)));
+}
+
+/// Create a function that runs before it is known what the CPU can do.
+LLVM::LLVMFuncOp EntryBuilder::createEntry(StringRef entry, TypeRange arguments,
+                                           LLVM::Linkage linkage) {
+  auto function = LLVM::LLVMFuncOp::create(
+      b, loc, entry,
+      LLVM::LLVMFunctionType::get(i32, llvm::to_vector(arguments)), linkage);
+  function.setPassthroughAttr(b.getStrArrayAttr({kBaselineAttrName}));
+  return function;
 }
 
 Value EntryBuilder::call(StringRef callee, ValueRange arguments) {
@@ -195,6 +209,13 @@ void EntryBuilder::returnIfFailed(Value status) {
   b.setInsertionPointToStart(next);
 }
 
+/// Return from the entry where the CPU lacks what the code needs.
+void EntryBuilder::checkCpu(Value names) {
+  if (uint64_t features = getRuntimeFeatures(TargetInfo::get(module)))
+    returnIfFailed(
+        call("attn_rt_check_cpu", {names, constant(features), message, size}));
+}
+
 /// Load the first words as arguments of `callee`.
 SmallVector<Value> EntryBuilder::loadWords(LLVM::LLVMFuncOp callee,
                                            Value words) {
@@ -258,8 +279,8 @@ void EntryBuilder::buildPlainEntry(StringRef entry, StringRef apply) {
   int64_t count = signature.inputs.size() + signature.outputs.size();
   SmallVector<Type> types(count + 1, ptr);
   types.push_back(i64);
-  auto function = LLVM::LLVMFuncOp::create(
-      b, loc, entry, LLVM::LLVMFunctionType::get(i32, types));
+  LLVM::LLVMFuncOp function =
+      createEntry(entry, types, LLVM::Linkage::External);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(function.addEntryBlock(b));
   Value tensors = allocate(std::max<int64_t>(count, 1));
@@ -272,8 +293,8 @@ void EntryBuilder::buildPlainEntry(StringRef entry, StringRef apply) {
 
 /// int f_apply(tensors, message, size): check, then run.
 void EntryBuilder::buildApply(StringRef entry) {
-  auto function = LLVM::LLVMFuncOp::create(
-      b, loc, entry, LLVM::LLVMFunctionType::get(i32, {ptr, ptr, i64}));
+  LLVM::LLVMFuncOp function =
+      createEntry(entry, {ptr, ptr, i64}, LLVM::Linkage::External);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(function.addEntryBlock(b));
   Value tensors = function.getArgument(0);
@@ -283,6 +304,7 @@ void EntryBuilder::buildApply(StringRef entry) {
                          countWords(signature.outputs) + 1);
   Value table = addressOf(name + ".signature");
   Value names = addressOf(name + ".names");
+  checkCpu(names);
   returnIfFailed(
       call("attn_rt_open", {table, names, tensors, words, message, size}));
   buildCheck(words);
@@ -307,8 +329,8 @@ void EntryBuilder::buildApply(StringRef entry) {
 
 /// What f_shape calls: like f_apply, but writes the outputs' extents.
 void EntryBuilder::buildShape(StringRef entry) {
-  auto function = LLVM::LLVMFuncOp::create(
-      b, loc, entry, LLVM::LLVMFunctionType::get(i32, {ptr, ptr, i64}));
+  LLVM::LLVMFuncOp function =
+      createEntry(entry, {ptr, ptr, i64}, LLVM::Linkage::External);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(function.addEntryBlock(b));
   Value tensors = function.getArgument(0);
@@ -316,8 +338,10 @@ void EntryBuilder::buildShape(StringRef entry) {
   size = function.getArgument(2);
   Value words = allocate(countWords(signature.inputs) + 1);
   Value table = addressOf(name + ".signature");
-  returnIfFailed(call("attn_rt_open_shapes", {table, addressOf(name + ".names"),
-                                              tensors, words, message, size}));
+  Value names = addressOf(name + ".names");
+  checkCpu(names);
+  returnIfFailed(call("attn_rt_open_shapes",
+                      {table, names, tensors, words, message, size}));
   LLVM::ReturnOp::create(
       b, loc, call("attn_rt_store_shapes", {table, tensors, callShape(words)}));
 }

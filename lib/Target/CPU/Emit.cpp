@@ -7,28 +7,22 @@
 //   llvm.func @attn_rt_open(...)         define internal i32 @attn_rt_open(...) { the code of lib/Runtime }
 
 #include "attn/Target/CPU/Emit.h"
+#include "attn/Target/CPU/LinkRuntime.h"
+#include "attn/Target/CPU/RuntimeFeatures.h"
 
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/OpenMP/OpenMPToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Linker/Linker.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/IPO/Internalize.h"
 
 using namespace mlir;
 using namespace mlir::attn;
-
-/// lib/Runtime/Entry.c as LLVM bitcode.
-static constexpr unsigned char kRuntimeBitcode[] = {
-#include "attn/Target/CPU/Runtime.inc"
-};
 
 void attn::registerCpuTranslations(DialectRegistry &registry) {
   registerBuiltinDialectTranslation(registry);
@@ -36,48 +30,11 @@ void attn::registerCpuTranslations(DialectRegistry &registry) {
   registerOpenMPDialectTranslation(registry);
 }
 
-/// Take away what ties the functions of `module` to the machine that the
-/// compiler was built on.
-static void retarget(llvm::Module &module, const llvm::Module &like) {
-  module.setTargetTriple(like.getTargetTriple());
-  module.setDataLayout(like.getDataLayout());
-  for (llvm::Function &function : module) {
-    for (StringRef name : {"target-cpu", "target-features", "tune-cpu",
-                           "frame-pointer", "min-legal-vector-width"})
-      function.removeFnAttr(name);
-    // It runs once a call and would otherwise be most of a small object.
-    if (!function.isDeclaration()) {
-      function.addFnAttr(llvm::Attribute::MinSize);
-      function.addFnAttr(llvm::Attribute::OptimizeForSize);
-    }
-  }
-}
-
-/// Link the functions of the run-time library that `module` calls into it.
-static llvm::Error linkRuntime(llvm::Module &module) {
-  llvm::MemoryBufferRef buffer(
-      StringRef(reinterpret_cast<const char *>(kRuntimeBitcode),
-                sizeof(kRuntimeBitcode)),
-      "attn runtime");
-  auto runtime = llvm::parseBitcodeFile(buffer, module.getContext());
-  if (!runtime)
-    return runtime.takeError();
-  retarget(**runtime, module);
-  auto internalize = [](llvm::Module &linked, const llvm::StringSet<> &names) {
-    llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
-      return !value.hasName() || !names.contains(value.getName());
-    });
-  };
-  if (llvm::Linker::linkModules(module, std::move(*runtime),
-                                llvm::Linker::LinkOnlyNeeded, internalize))
-    return llvm::createStringError("cannot link the run-time library");
-  return llvm::Error::success();
-}
-
-/// Tell every function which CPU it may use.
+/// Tell every function which CPU it may use. One without a word would get all
+/// that the target has.
 static void setFunctionTargets(llvm::Module &module, const TargetInfo &target) {
   for (llvm::Function &function : module) {
-    if (function.isDeclaration())
+    if (function.isDeclaration() || function.hasFnAttribute(kBaselineAttrName))
       continue;
     if (!target.cpu.empty())
       function.addFnAttr("target-cpu", target.cpu);

@@ -1,0 +1,97 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Links lib/Runtime, which the build has compiled to bitcode, into a module:
+//
+//   declare i32 @attn_rt_open(...)    ->    define internal i32 @attn_rt_open(...) { ... }
+
+#include "attn/Target/CPU/LinkRuntime.h"
+#include "attn/Target/CPU/RuntimeFeatures.h"
+
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+using namespace mlir::attn;
+using llvm::StringRef;
+
+static constexpr unsigned char kEntry[] = {
+#include "attn/Target/CPU/RuntimeEntry.inc"
+};
+static constexpr unsigned char kMain[] = {
+#include "attn/Target/CPU/RuntimeMain.inc"
+};
+static constexpr unsigned char kCpuX86[] = {
+#include "attn/Target/CPU/RuntimeCpuX86.inc"
+};
+static constexpr unsigned char kCpuAArch64[] = {
+#include "attn/Target/CPU/RuntimeCpuAArch64.inc"
+};
+
+/// Take away what ties the functions of `module` to the machine that the
+/// compiler was built on.
+static void retarget(llvm::Module &module, const llvm::Module &like) {
+  module.setTargetTriple(like.getTargetTriple());
+  module.setDataLayout(like.getDataLayout());
+  for (llvm::Function &function : module) {
+    for (StringRef name : {"target-cpu", "target-features", "tune-cpu",
+                           "frame-pointer", "min-legal-vector-width"})
+      function.removeFnAttr(name);
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr(kBaselineAttrName);
+    // It runs once a call and would otherwise be most of a small object.
+    function.addFnAttr(llvm::Attribute::MinSize);
+    function.addFnAttr(llvm::Attribute::OptimizeForSize);
+  }
+}
+
+/// Link what `module` calls of `bitcode` into it.
+static llvm::Error linkPart(llvm::Module &module,
+                            llvm::ArrayRef<unsigned char> bitcode) {
+  llvm::MemoryBufferRef buffer(
+      StringRef(reinterpret_cast<const char *>(bitcode.data()), bitcode.size()),
+      "attn runtime");
+  auto part = llvm::parseBitcodeFile(buffer, module.getContext());
+  if (!part)
+    return part.takeError();
+  retarget(**part, module);
+  auto internalize = [](llvm::Module &linked, const llvm::StringSet<> &names) {
+    llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
+      return !value.hasName() || !names.contains(value.getName());
+    });
+  };
+  if (llvm::Linker::linkModules(module, std::move(*part),
+                                llvm::Linker::LinkOnlyNeeded, internalize))
+    return llvm::createStringError("cannot link the run-time library");
+  return llvm::Error::success();
+}
+
+/// Name the oldest CPU of the architecture where it has a name.
+static void setBaseline(llvm::Module &module) {
+  const llvm::Triple &triple = module.getTargetTriple();
+  StringRef cpu = triple.getArch() == llvm::Triple::x86_64    ? "x86-64"
+                  : triple.getArch() == llvm::Triple::aarch64 ? "generic"
+                                                              : "";
+  for (llvm::Function &function : module) {
+    if (cpu.empty() || !function.hasFnAttribute(kBaselineAttrName))
+      continue;
+    function.addFnAttr("target-cpu", cpu);
+    function.addFnAttr("target-features", "");
+  }
+}
+
+llvm::Error mlir::attn::linkRuntime(llvm::Module &module) {
+  llvm::SmallVector<llvm::ArrayRef<unsigned char>> parts = {kMain, kEntry};
+  const llvm::Triple &triple = module.getTargetTriple();
+  if (triple.getArch() == llvm::Triple::x86_64)
+    parts.push_back(kCpuX86);
+  if (triple.getArch() == llvm::Triple::aarch64)
+    parts.push_back(kCpuAArch64);
+  for (llvm::ArrayRef<unsigned char> part : parts)
+    if (llvm::Error error = linkPart(module, part))
+      return error;
+  setBaseline(module);
+  return llvm::Error::success();
+}
