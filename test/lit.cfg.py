@@ -7,9 +7,13 @@
 #   %python                         the Python that runs lit
 #   %root                           the top of the source tree
 #   %lib                            the build's folder of libraries (the plugin)
-# Features: the name of each tool that was built (`REQUIRES: attnc`), and `sanitize`.
+#   %numpy                          the Python that has numpy, from build/venv
+# Features: the name of each tool that was built (`REQUIRES: attnc`), `sanitize`, and what this machine has: `cc`,
+# `numpy`, `aarch64` (its C compiler and qemu, to run what was compiled for it).
 
 import os
+import shutil
+import subprocess
 import sys
 
 import lit.formats
@@ -41,6 +45,10 @@ for name in ["HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"]:
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+numpy_python = os.path.join(config.attn_source_root, "build", "venv", "bin", "python")
+if not os.path.exists(numpy_python):
+    numpy_python = sys.executable
+
 # A word of its own, not a part of a path or of another word.
 config.substitutions += [
     (
@@ -50,8 +58,15 @@ config.substitutions += [
     ("%python", sys.executable),
     ("%root", config.attn_source_root),
     ("%lib", os.path.join(config.attn_binary_root, "lib")),
+    ("%numpy", numpy_python),
 ]
 
 config.available_features.update(config.attn_tools)
 if config.attn_sanitize:
     config.available_features.add("sanitize")
+if shutil.which("cc"):
+    config.available_features.add("cc")
+if shutil.which("aarch64-linux-gnu-gcc") and shutil.which("qemu-aarch64"):
+    config.available_features.add("aarch64")
+if subprocess.run([numpy_python, "-c", "import numpy"], capture_output=True).returncode == 0:
+    config.available_features.add("numpy")

@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::attn {
@@ -74,7 +75,7 @@ static void rewriteBody(OpBuilder &b, linalg::LinalgOp op,
                         const Booleans &booleans) {
   Block *body = op.getBlock();
   auto yield = cast<linalg::YieldOp>(body->getTerminator());
-  llvm::SmallDenseSet<Value> bytes;
+  llvm::SmallSetVector<Value, 4> bytes;
   SmallVector<bool> yieldsByte;
   for (OpOperand &init : op.getDpsInitsMutable())
     yieldsByte.push_back(booleans.contains(init.get()));

@@ -220,6 +220,20 @@ struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
 };
 } // namespace
 
+void attn::registerCompilerPasses() {
+  registerAttnCodegenPasses();
+  registerAttnConversionPasses();
+  registerAttnPipelinePasses();
+  registerAttnTransformsPasses();
+  arith::registerArithPasses();
+  bufferization::registerBufferizationPasses();
+  memref::registerMemRefPasses();
+  registerConversionPasses();
+  registerLinalgPasses();
+  registerSCFPasses();
+  registerTransformsPasses();
+}
+
 void attn::registerPipelines() {
   PassPipelineRegistration<CpuPipelineOptions>(
       "attn-cpu-pipeline", "All phases for the CPU down to the llvm dialect",

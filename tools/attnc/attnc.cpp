@@ -202,6 +202,7 @@ int main(int argc, char **argv) {
   // LLVM has a --stop-after and hundreds more of its own.
   cl::ResetCommandLineParser();
   Flags flags;
+  registerCompilerPasses();
   registerAsmPrinterCLOptions();
   registerPassManagerCLOptions();
   registerDefaultTimingManagerCLOptions();
@@ -241,5 +242,8 @@ int main(int argc, char **argv) {
     return wrongUse("expects --emit=mlir with --stop-after=" + flags.stopAfter +
                     ", got --emit=" + kind);
   options.executable = kind == "exe";
+  if (!options.target.empty())
+    if (llvm::Error error = TargetInfo::parse(options.target).takeError())
+      return wrongUse(llvm::toString(std::move(error)));
   return compile(flags, kind, options);
 }

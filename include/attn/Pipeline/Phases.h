@@ -64,6 +64,9 @@ void buildCpuPipeline(OpPassManager &pm, const CompileOptions &options);
 /// Register `attn-cpu-pipeline` and `attn-phase-NAME` for attn-opt.
 void registerPipelines();
 
+/// Register the passes that phases are made of, so that flags can name them.
+void registerCompilerPasses();
+
 /// Register all dialects, interfaces and translations that compiling needs, and
 /// nothing else.
 void registerCompilerDialects(DialectRegistry &registry);

@@ -105,18 +105,24 @@ findLinker(const TargetInfo &target, const LinkOptions &options) {
       names[1] + "' is there; --linker= names another, and -o x.o needs none");
 }
 
-/// Return where this machine keeps the OpenMP run time: a file to link with.
-/// It is named by its soname, which all of its packages share.
-static std::string findOpenMp(const TargetInfo &target) {
+/// Return the path of the first of `names` that is in a folder of libraries of
+/// `target`; empty where none is.
+static std::string findLibrary(const TargetInfo &target,
+                               llvm::ArrayRef<StringRef> names) {
   llvm::Triple triple(target.triple);
+  std::string family = (triple.getArchName() + "-linux-gnu").str();
   llvm::SmallVector<std::string> folders = {
-      ("/usr/lib/" + triple.getArchName() + "-linux-gnu").str()};
-  for (int version = 30; version >= 14; --version)
-    folders.push_back("/usr/lib/llvm-" + std::to_string(version) + "/lib");
-  llvm::append_range(folders,
-                     llvm::ArrayRef<std::string>{"/usr/lib64", "/usr/lib"});
+      "/usr/lib/" + family, "/lib/" + family, "/usr/" + family + "/lib"};
+  llvm::Triple self(llvm::sys::getProcessTriple());
+  if (triple.getArch() == self.getArch()) {
+    // Debian keeps each version of LLVM in a folder of its own.
+    for (int version = 30; version >= 14; --version)
+      folders.push_back("/usr/lib/llvm-" + std::to_string(version) + "/lib");
+    llvm::append_range(folders,
+                       llvm::ArrayRef<std::string>{"/usr/lib64", "/usr/lib"});
+  }
   for (const std::string &folder : folders)
-    for (StringRef name : {"libomp.so.5", "libomp.so"})
+    for (StringRef name : names)
       if (llvm::sys::fs::exists(folder + "/" + name.str()))
         return folder + "/" + name.str();
   return "";
@@ -181,10 +187,12 @@ Error attn::link(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
     return llvm::createStringError("cannot write '" + output +
                                    "': " + code.message());
   llvm::scope_exit removePartial([&] { llvm::sys::fs::remove(partial); });
-  llvm::append_range(arguments, std::vector<std::string>{
-                                    "-o", partial.str().str(), "-z", "defs"});
+  llvm::append_range(arguments,
+                     llvm::ArrayRef<std::string>{"-o", partial.str().str()});
   if (llvm::any_of(objects, usesOpenMp)) {
-    std::string library = findOpenMp(target);
+    // Linked by its file, it is needed by its soname, which all packages of it
+    // share.
+    std::string library = findLibrary(target, {"libomp.so.5", "libomp.so"});
     if (library.empty())
       return llvm::createStringError(
           "expects libomp.so.5 (Debian: libomp5-22) to link parallel loops, "
@@ -193,9 +201,12 @@ Error attn::link(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
     arguments.push_back(library);
   }
   if (isCompiler)
-    arguments.push_back("-lm");
+    llvm::append_range(arguments,
+                       llvm::ArrayRef<std::string>{"-lm", "-z", "defs"});
   else
-    llvm::erase(arguments, "defs"), llvm::erase(arguments, "-z");
+    for (StringRef name : {"libm.so.6", "libc.so.6"})
+      if (std::string library = findLibrary(target, name); !library.empty())
+        arguments.push_back(library);
   if (Error error = run(program, arguments))
     return error;
   if (std::error_code code = llvm::sys::fs::rename(partial, output))

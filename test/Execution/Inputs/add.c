@@ -1,3 +1,6 @@
+/* Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+   SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+
 /* Calls a compiled function through its header: contiguous and strided
    tensors, NAME_shape, NAME_apply, and each kind of error. */
 #include "add.h"
@@ -9,6 +12,7 @@ static char message[256];
 
 static void say(const char *what, int status) {
   printf("%s: %d %s\n", what, status, status ? message : "");
+  message[0] = 0;
 }
 
 int main(void) {
@@ -64,9 +68,9 @@ int main(void) {
   bad = tz;
   bad.data = x + 23;
   say("alias", add(&tx, &ty, &bad, message, sizeof message));
-  int64_t more[2] = {4, 8};
+  int64_t fewer[2] = {2, 8};
   bad = tz;
-  bad.shape = more;
+  bad.shape = fewer;
   say("output", add(&tx, &ty, &bad, message, sizeof message));
   say("no text", add(&tx, &ty, &bad, NULL, 0));
   int64_t none[2] = {0, 8};

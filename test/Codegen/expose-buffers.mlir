@@ -1,0 +1,60 @@
+// RUN: attn-opt %s --attn-expose-buffers | FileCheck %s
+
+// Arguments have any strides, results are written to further arguments.
+//
+// CHECK-LABEL: func.func @add
+// CHECK-SAME:    %[[X:.*]]: memref<?x8xf32, strided<[?, ?], offset: ?>> {attn.name = "x"},
+// CHECK-SAME:    %[[OUT:.*]]: memref<?x8xf32, strided<[?, 1], offset: ?>>) -> i32
+// CHECK-SAME:    attn.signature = {input_names = ["x"], inputs = [tensor<?x8xf32>], output_names = ["sum"], outputs = [tensor<?x8xf32>]}
+// CHECK:       %[[T:.*]] = bufferization.to_tensor %[[X]] restrict :
+// CHECK:       %[[SUM:.*]] = linalg.add ins(%[[T]], %[[T]]
+// CHECK:       bufferization.materialize_in_destination %[[SUM]] in restrict writable %[[OUT]]
+// CHECK:       return %c0_i32 : i32
+func.func @add(%x: tensor<?x8xf32> {attn.name = "x"})
+    -> (tensor<?x8xf32> {attn.name = "sum"}) {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x8xf32>
+  %e = tensor.empty(%m) : tensor<?x8xf32>
+  %sum = linalg.add ins(%x, %x : tensor<?x8xf32>, tensor<?x8xf32>)
+    outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %sum : tensor<?x8xf32>
+}
+
+// A scalar is memory of rank 0.
+//
+// CHECK-LABEL: func.func @scalar
+// CHECK-SAME:    %[[X:.*]]: memref<i32, strided<[], offset: ?>>, %[[OUT:.*]]: memref<i32, strided<[], offset: ?>>) -> i32
+// CHECK:       %[[T:.*]] = bufferization.to_tensor %[[X]] restrict :
+// CHECK:       %[[S:.*]] = tensor.extract %[[T]][] : tensor<i32>
+// CHECK:       %[[R:.*]] = tensor.from_elements %[[S]] : tensor<i32>
+// CHECK:       bufferization.materialize_in_destination %[[R]] in restrict writable %[[OUT]]
+func.func @scalar(%x: i32) -> i32 {
+  return %x : i32
+}
+
+// What is collapsed last is computed in the expanded result.
+//
+// CHECK-LABEL: func.func @collapsed
+// CHECK-SAME:    %{{.*}}: memref<2x?x4xf32, strided<[?, ?, ?], offset: ?>>, %[[OUT:.*]]: memref<?x4xf32, strided<[?, 1], offset: ?>>
+// CHECK:       %[[WHOLE:.*]] = memref.dim %[[OUT]], %c0
+// CHECK:       %[[M:.*]] = arith.divui %[[WHOLE]], %c2
+// CHECK:       %[[VIEW:.*]] = memref.expand_shape %[[OUT]] {{\[\[}}0, 1], [2]] output_shape [2, %[[M]], 4]
+// CHECK:       bufferization.materialize_in_destination %{{.*}} in restrict writable %[[VIEW]]
+// CHECK-SAME:    tensor<2x?x4xf32>
+func.func @collapsed(%x: tensor<2x?x4xf32>) -> tensor<?x4xf32> {
+  %y = math.absf %x : tensor<2x?x4xf32>
+  %z = tensor.collapse_shape %y [[0, 1], [2]]
+    : tensor<2x?x4xf32> into tensor<?x4xf32>
+  return %z : tensor<?x4xf32>
+}
+
+// A private function is one of shapes or checks, and keeps what it returns.
+//
+// CHECK-LABEL: func.func private @f.shape
+// CHECK-SAME:    (%{{.*}}: memref<?xf32, strided<[?], offset: ?>>) -> index
+// CHECK-NOT:   attn.signature
+func.func private @f.shape(%x: tensor<?xf32>) -> index {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  return %n : index
+}
