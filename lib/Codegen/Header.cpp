@@ -35,8 +35,8 @@ static constexpr char kContract[] = R"(
  * NAME_shape writes the extents of the outputs into their `shape`; `ndim` and
  * `shape` of an output must be set, and the data of all tensors is not read.
  *
- * NAME_apply is NAME for callers that have all pointers in one array, inputs
- * first.
+ * NAME_apply and NAME_shape_apply are the same for callers that have all
+ * pointers in one array, inputs first.
  *
  * All of them may be called by several threads at once.
  */
@@ -119,30 +119,35 @@ static LogicalResult printFunction(llvm::raw_ostream &os,
   list << "char *message,\n    size_t size);\n";
   os << "int " << function.getSymName() << "(" << parameters;
   os << "int " << function.getSymName() << "_shape(" << parameters;
-  os << "int " << function.getSymName()
-     << "_apply(DLTensor *const *tensors, char *message,\n    size_t size);\n";
+  for (StringRef suffix : {"_apply", "_shape_apply"})
+    os << "int " << function.getSymName() << suffix
+       << "(DLTensor *const *tensors, char *message,\n    size_t size);\n";
   return success();
 }
 
+/// Return the functions that C can call.
+static SmallVector<func::FuncOp> getPublicFunctions(ModuleOp module) {
+  SmallVector<func::FuncOp> functions;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isPublic() && !function.isExternal())
+      functions.push_back(function);
+  return functions;
+}
+
 LogicalResult attn::writeHeader(ModuleOp module, llvm::raw_ostream &os) {
+  SmallVector<func::FuncOp> functions = getPublicFunctions(module);
+  // Different headers have different guards, made of the names they declare.
+  std::string guard = "ATTN_COMPILED";
+  for (func::FuncOp function : functions)
+    guard += "_" + function.getSymName().str();
   os << "/* Written by attnc: the C interface of compiled functions. */\n\n"
-        "#ifndef ATTN_COMPILED_";
-  // One header a module; its guard is made of the names it declares.
-  for (auto function : module.getOps<func::FuncOp>())
-    if (function.isPublic() && !function.isExternal())
-      os << "_" << function.getSymName();
-  std::string guard;
-  os << "_H\n#define ATTN_COMPILED_";
-  for (auto function : module.getOps<func::FuncOp>())
-    if (function.isPublic() && !function.isExternal())
-      os << "_" << function.getSymName();
-  os << "_H\n\n#include <stddef.h>\n\n"
+     << "#ifndef " << guard << "\n#define " << guard << "\n\n"
+     << "#include <stddef.h>\n\n"
      << kPrologue << kContract
      << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
-  for (auto function : module.getOps<func::FuncOp>())
-    if (function.isPublic() && !function.isExternal())
-      if (failed(printFunction(os, function)))
-        return failure();
+  for (func::FuncOp function : functions)
+    if (failed(printFunction(os, function)))
+      return failure();
   os << "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
   return success();
 }

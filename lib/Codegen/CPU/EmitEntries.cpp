@@ -67,8 +67,7 @@ private:
   }
   void addTextGlobal(StringRef suffix, StringRef text);
   void addWordsGlobal(StringRef suffix, ArrayRef<int64_t> words);
-  LLVM::LLVMFuncOp createEntry(StringRef entry, TypeRange arguments,
-                               LLVM::Linkage linkage);
+  LLVM::LLVMFuncOp createEntry(StringRef entry, TypeRange arguments);
   void returnIfFailed(Value status);
   void checkCpu(Value names);
   SmallVector<Value> loadWords(LLVM::LLVMFuncOp callee, Value words);
@@ -116,11 +115,11 @@ LLVM::LLVMFuncOp EntryBuilder::declare(StringRef callee, Type result,
 }
 
 /// Create a function that runs before it is known what the CPU can do.
-LLVM::LLVMFuncOp EntryBuilder::createEntry(StringRef entry, TypeRange arguments,
-                                           LLVM::Linkage linkage) {
+LLVM::LLVMFuncOp EntryBuilder::createEntry(StringRef entry,
+                                           TypeRange arguments) {
   auto function = LLVM::LLVMFuncOp::create(
       b, loc, entry,
-      LLVM::LLVMFunctionType::get(i32, llvm::to_vector(arguments)), linkage);
+      LLVM::LLVMFunctionType::get(i32, llvm::to_vector(arguments)));
   function.setPassthroughAttr(b.getStrArrayAttr({kBaselineAttrName}));
   return function;
 }
@@ -279,8 +278,7 @@ void EntryBuilder::buildPlainEntry(StringRef entry, StringRef apply) {
   int64_t count = signature.inputs.size() + signature.outputs.size();
   SmallVector<Type> types(count + 1, ptr);
   types.push_back(i64);
-  LLVM::LLVMFuncOp function =
-      createEntry(entry, types, LLVM::Linkage::External);
+  LLVM::LLVMFuncOp function = createEntry(entry, types);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(function.addEntryBlock(b));
   Value tensors = allocate(std::max<int64_t>(count, 1));
@@ -293,8 +291,7 @@ void EntryBuilder::buildPlainEntry(StringRef entry, StringRef apply) {
 
 /// int f_apply(tensors, message, size): check, then run.
 void EntryBuilder::buildApply(StringRef entry) {
-  LLVM::LLVMFuncOp function =
-      createEntry(entry, {ptr, ptr, i64}, LLVM::Linkage::External);
+  LLVM::LLVMFuncOp function = createEntry(entry, {ptr, ptr, i64});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(function.addEntryBlock(b));
   Value tensors = function.getArgument(0);
@@ -329,8 +326,7 @@ void EntryBuilder::buildApply(StringRef entry) {
 
 /// What f_shape calls: like f_apply, but writes the outputs' extents.
 void EntryBuilder::buildShape(StringRef entry) {
-  LLVM::LLVMFuncOp function =
-      createEntry(entry, {ptr, ptr, i64}, LLVM::Linkage::External);
+  LLVM::LLVMFuncOp function = createEntry(entry, {ptr, ptr, i64});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(function.addEntryBlock(b));
   Value tensors = function.getArgument(0);

@@ -4,7 +4,7 @@
 // Adds to a module with the C entry of one function the main function of an executable:
 //
 //   llvm.func @main(%argc: i32, %argv: !llvm.ptr) -> i32 {
-//     %status = llvm.call @attn_rt_main(%argc, %argv, @f.signature, @f.names, @f.shape_apply, @f_apply)
+//     %status = llvm.call @attn_rt_main(%argc, %argv, @f.signature, @f.names, @f_shape_apply, @f_apply)
 //     llvm.return %status : i32
 //   }
 //
@@ -37,7 +37,7 @@ static void buildMain(ModuleOp module, StringRef name) {
   main.setPassthroughAttr(b.getStrArrayAttr({kBaselineAttrName}));
   b.setInsertionPointToStart(main.addEntryBlock(b));
   SmallVector<Value> arguments(main.getArguments());
-  for (StringRef suffix : {".signature", ".names", ".shape_apply", "_apply"})
+  for (StringRef suffix : {".signature", ".names", "_shape_apply", "_apply"})
     arguments.push_back(
         LLVM::AddressOfOp::create(b, loc, ptr, (name + suffix).str()));
   Value status = LLVM::CallOp::create(b, loc, callee, arguments).getResult();
