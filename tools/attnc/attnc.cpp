@@ -184,6 +184,8 @@ static int compile(const Flags &flags, StringRef kind,
     return EXIT_FAILURE;
   if (!flags.header.empty() && mlir::failed(emitHeader(*module, flags.header)))
     return EXIT_FAILURE;
+  if (kind.empty() && options.dumpFolder.empty())
+    return EXIT_SUCCESS;
   PassManager pm(&context);
   pm.enableTiming(scope);
   if (mlir::failed(applyPassManagerCLOptions(pm)))
