@@ -257,6 +257,7 @@ Value BlockTask::keys(Value tensor, Layout layout, Value begin, Value end) {
       apply(rewriter, loc, s0 - s1,
             {getAsOpFoldResult(end), getAsOpFoldResult(begin)});
   sizes[sequenceDim(layout)] = count;
+  sizes[kBatchDim] = sizes[headDim(layout)] = rewriter.getIndexAttr(1);
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<int64_t> shape = {
       getConstantIntValue(count).value_or(ShapedType::kDynamic),

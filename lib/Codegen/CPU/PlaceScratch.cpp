@@ -27,13 +27,19 @@
 #include "attn/Codegen/Passes.h"
 #include "attn/Codegen/Status.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_PLACESCRATCH
@@ -62,6 +68,7 @@ private:
   }
   LogicalResult collect();
   LogicalResult hoist(Value value);
+  FailureOr<Value> sizeOnEntry(Value size);
   Value bytesOf(memref::AllocOp alloc);
   Value call(StringRef name);
   void replace(ArrayRef<memref::AllocOp> allocs, ArrayRef<Value> offsets,
@@ -73,6 +80,8 @@ private:
   Location loc;
   /// Allocations outside of parallel loops, and in them.
   SmallVector<memref::AllocOp> shared, perThread;
+  /// For each dynamic size of an allocation, the most that it can be.
+  DenseMap<Value, Value> most;
   Value block;
 };
 } // namespace
@@ -93,11 +102,27 @@ LogicalResult ScratchPlacer::collect() {
   for (ArrayRef<memref::AllocOp> allocs :
        {ArrayRef(shared), ArrayRef(perThread)})
     for (memref::AllocOp alloc : allocs)
-      for (Value size : alloc.getDynamicSizes())
-        if (failed(hoist(size)))
-          return alloc.emitOpError()
-                 << "expects a size that is known when the function starts";
+      for (Value size : alloc.getDynamicSizes()) {
+        FailureOr<Value> known = sizeOnEntry(size);
+        if (failed(known))
+          return alloc.emitOpError() << "expects a size that is known, or "
+                                        "bounded, when the function starts";
+        most[size] = *known;
+      }
   return success();
+}
+
+/// Return `size` where it can be had on entry, else a constant that it does not
+/// exceed: a block at the end of a loop is smaller than the others.
+FailureOr<Value> ScratchPlacer::sizeOnEntry(Value size) {
+  if (succeeded(hoist(size)))
+    return size;
+  FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
+      presburger::BoundType::UB, size, /*stopCondition=*/nullptr,
+      /*closedUB=*/true);
+  if (failed(bound))
+    return failure();
+  return index(std::max<int64_t>(*bound, 0));
 }
 
 /// Move what computes `value` to the start of the function.
@@ -120,7 +145,9 @@ LogicalResult ScratchPlacer::hoist(Value value) {
 /// Return the bytes of `alloc`, rounded up to the alignment.
 Value ScratchPlacer::bytesOf(memref::AllocOp alloc) {
   MemRefType type = alloc.getType();
-  int64_t fixed = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  Type element = type.getElementType();
+  int64_t fixed =
+      element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   for (int64_t size : type.getShape())
     if (ShapedType::isStatic(size))
       fixed *= size;
@@ -128,7 +155,7 @@ Value ScratchPlacer::bytesOf(memref::AllocOp alloc) {
     return index(llvm::alignTo(fixed, kAlignment));
   Value bytes = index(fixed);
   for (Value size : alloc.getDynamicSizes())
-    bytes = arith::MulIOp::create(b, loc, bytes, size);
+    bytes = arith::MulIOp::create(b, loc, bytes, most[size]);
   Value mask = index(kAlignment - 1);
   bytes = arith::AddIOp::create(b, loc, bytes, mask);
   return arith::AndIOp::create(b, loc, bytes, index(-kAlignment));
@@ -248,6 +275,14 @@ LogicalResult ScratchPlacer::run() {
 
 namespace {
 struct PlaceScratch : public attn::impl::PlaceScratchBase<PlaceScratch> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    PlaceScratchBase::getDependentDialects(registry);
+    affine::registerValueBoundsOpInterfaceExternalModels(registry);
+    arith::registerValueBoundsOpInterfaceExternalModels(registry);
+    memref::registerValueBoundsOpInterfaceExternalModels(registry);
+    scf::registerValueBoundsOpInterfaceExternalModels(registry);
+  }
+
   void runOnOperation() override {
     SmallVector<func::FuncOp> functions;
     getOperation().walk([&](func::FuncOp function) {
