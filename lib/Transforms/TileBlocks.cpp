@@ -52,6 +52,8 @@ SmallVector<OpFoldResult> attn::taskSizes(RewriterBase &rewriter, SdpaOp op) {
 static void writeInPlace(RewriterBase &rewriter, Value result,
                          function_ref<Value(Value)> write) {
   auto insert = cast<tensor::ParallelInsertSliceOp>(*result.getUsers().begin());
+  // After all that the place is computed from.
+  rewriter.setInsertionPoint(insert->getParentOp());
   Value dest = tensor::ExtractSliceOp::create(
       rewriter, insert.getLoc(), insert.getDest(), insert.getMixedOffsets(),
       insert.getMixedSizes(), insert.getMixedStrides());
