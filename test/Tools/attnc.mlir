@@ -22,6 +22,8 @@
 // RUN: %python %S/Inputs/status.py 2 attnc %s -o x.obj 2>&1 | FileCheck %s --check-prefix=SUFFIX
 // RUN: %python %S/Inputs/status.py 2 attnc %s --emit=asm --stop-after=core 2>&1 | FileCheck %s --check-prefix=BOTH
 // RUN: %python %S/Inputs/status.py 2 attnc %s --targt=host 2>&1 | FileCheck %s --check-prefix=FLAG
+// RUN: %python %S/Inputs/status.py 2 attnc %s --emit=shared 2>&1 | FileCheck %s --check-prefix=LINKED
+// RUN: %python %S/Inputs/status.py 2 attnc %s --emit=asm --remarks=\( 2>&1 | FileCheck %s --check-prefix=REGEX
 // RUN: %python %S/Inputs/status.py 1 attnc %t/none.mlir -o %t/x.o 2>&1 | FileCheck %s --check-prefix=NOFILE
 // RUN: %python %S/Inputs/status.py 2 attnc %s -o %t/x.o --target=x86_64-linux-gnu:haswel 2>&1 | FileCheck %s --check-prefix=TARGET
 
@@ -39,7 +41,9 @@
 // NOOUTPUT: attnc: expects -o OUTPUT, --emit=KIND or --stop-after=PHASE
 // PHASE: attnc: expects a phase, got --stop-after=lingal; known: input, core, schedule, tiles, linalg, vectors, buffers, llvm, object; nearest: linalg
 // EMIT: attnc: expects a kind of output, got 'object'; known: mlir, llvm, asm, obj, shared, exe; nearest: obj
-// SUFFIX: attnc: expects a kind of output, got '.obj'; known: mlir, llvm, asm, obj, shared, exe; nearest: obj
+// SUFFIX: attnc: expects a suffix of the output or --emit, got '.obj'; known: .mlir, .ll, .s, .o, .so; nearest: .o
+// LINKED: attnc: expects -o OUTPUT for what is linked
+// REGEX: attnc: expects a regular expression, got --remarks=(
 // BOTH: attnc: expects --emit=mlir with --stop-after=core, got --emit=asm
 // FLAG: Unknown command line argument '--targt=host'
 // FLAG: Did you mean '--target=host'?

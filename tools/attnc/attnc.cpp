@@ -7,11 +7,10 @@
 //
 // Exit status: 0 good, 1 the compilation failed, 2 wrong use.
 
-#include "attn/Codegen/Signature.h"
 #include "attn/Pipeline/Input.h"
+#include "attn/Pipeline/Output.h"
 #include "attn/Pipeline/Phases.h"
-#include "attn/Target/CPU/Emit.h"
-#include "attn/Target/CPU/Link.h"
+#include "attn/Target/TargetInfo.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Remarks.h"
@@ -20,7 +19,7 @@
 #include "mlir/Support/Timing.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -30,14 +29,6 @@ namespace cl = llvm::cl;
 namespace {
 
 constexpr int kWrongUse = 2;
-
-/// The kinds of output, by the names of --emit and the suffixes of -o.
-struct OutputKind {
-  StringRef name, suffix;
-};
-constexpr OutputKind kOutputs[] = {{"mlir", ".mlir"}, {"llvm", ".ll"},
-                                   {"asm", ".s"},     {"obj", ".o"},
-                                   {"shared", ".so"}, {"exe", ""}};
 
 struct Flags {
   cl::OptionCategory ours{"Options of attnc"};
@@ -89,19 +80,31 @@ static int printPhases() {
   return EXIT_SUCCESS;
 }
 
-/// Return the kind of output that the flags ask for; empty: none.
-static std::string getOutputKind(const Flags &flags) {
-  if (!flags.emit.empty())
-    return flags.emit;
-  if (!flags.stopAfter.empty() && flags.stopAfter != "object")
-    return "mlir";
-  if (flags.output.empty() || flags.output == "-")
-    return flags.output.empty() ? "" : "mlir";
-  StringRef suffix = llvm::sys::path::extension(flags.output);
-  for (const OutputKind &kind : kOutputs)
-    if (kind.suffix == suffix)
-      return kind.name.str();
-  return suffix.str();
+/// Return the kind of output that the flags ask for; nothing: none.
+static llvm::Expected<std::optional<OutputKind>>
+getOutputKind(const Flags &flags, const CompileOptions &options) {
+  if (flags.emit.empty() && flags.output.empty() && flags.stopAfter.empty()) {
+    if (flags.dump.empty() && flags.header.empty())
+      return llvm::createStringError(
+          "expects -o OUTPUT, --emit=KIND or --stop-after=PHASE");
+    return std::nullopt;
+  }
+  bool stops = options.stopAfter != Phase::Object;
+  if (flags.emit.empty() && (stops || flags.output.empty()))
+    return OutputKind::Mlir;
+  llvm::Expected<OutputKind> kind = flags.emit.empty()
+                                        ? findOutputByPath(flags.output)
+                                        : findOutputByName(flags.emit);
+  if (!kind)
+    return kind.takeError();
+  if (*kind != OutputKind::Mlir && stops)
+    return llvm::createStringError(
+        "expects --emit=mlir with --stop-after=" + flags.stopAfter +
+        ", got --emit=" + flags.emit);
+  bool links = *kind == OutputKind::Shared || *kind == OutputKind::Executable;
+  if (links && (flags.output.empty() || flags.output == "-"))
+    return llvm::createStringError("expects -o OUTPUT for what is linked");
+  return *kind;
 }
 
 /// Print remarks of which the category matches `regex`.
@@ -113,49 +116,8 @@ static void enableRemarks(MLIRContext &context, StringRef regex) {
       categories, /*printAsEmitRemarks=*/true);
 }
 
-/// Write the header of the functions in `module`.
-static LogicalResult emitHeader(ModuleOp module, StringRef path) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  if (mlir::failed(writeHeader(module, stream)))
-    return failure();
-  if (llvm::Error error = writeOutput({text.data(), text.size()}, path))
-    return module.emitError(llvm::toString(std::move(error)));
-  return success();
-}
-
-/// Write `module`, which has gone through all phases asked for, as `kind`.
-static int emit(ModuleOp module, const Flags &flags, StringRef kind,
-                const CompileOptions &options) {
-  std::string output = flags.output;
-  if (output.empty())
-    output = "-";
-  if (kind == "mlir") {
-    std::string text;
-    llvm::raw_string_ostream(text) << module << "\n";
-    llvm::Error error = writeOutput({text.data(), text.size()}, output);
-    return error ? failed(std::move(error)) : EXIT_SUCCESS;
-  }
-  CpuOutput form = kind == "llvm"  ? CpuOutput::LlvmIr
-                   : kind == "asm" ? CpuOutput::Assembly
-                                   : CpuOutput::Object;
-  TargetInfo target = TargetInfo::get(module);
-  FailureOr<SmallVector<char, 0>> bytes =
-      emitCpu(module, target, form, options.optLevel);
-  if (mlir::failed(bytes))
-    return EXIT_FAILURE;
-  LinkOptions linkOptions;
-  linkOptions.linker = flags.linker;
-  linkOptions.shared = kind == "shared";
-  bool links = kind == "shared" || kind == "exe";
-  llvm::Error error =
-      links ? link({ArrayRef<char>(*bytes)}, target, linkOptions, output)
-            : writeOutput(*bytes, output);
-  return error ? failed(std::move(error)) : EXIT_SUCCESS;
-}
-
 /// Read, run the phases, write.
-static int compile(const Flags &flags, StringRef kind,
+static int compile(const Flags &flags, std::optional<OutputKind> kind,
                    const CompileOptions &options) {
   DialectRegistry registry;
   registerCompilerDialects(registry);
@@ -182,9 +144,10 @@ static int compile(const Flags &flags, StringRef kind,
   parsing.stop();
   if (!module)
     return EXIT_FAILURE;
-  if (!flags.header.empty() && mlir::failed(emitHeader(*module, flags.header)))
-    return EXIT_FAILURE;
-  if (kind.empty() && options.dumpFolder.empty())
+  if (!flags.header.empty())
+    if (llvm::Error error = writeHeaderFile(*module, flags.header))
+      return failed(std::move(error));
+  if (!kind && options.dumpFolder.empty())
     return EXIT_SUCCESS;
   PassManager pm(&context);
   pm.enableTiming(scope);
@@ -193,10 +156,14 @@ static int compile(const Flags &flags, StringRef kind,
   buildCpuPipeline(pm, options);
   if (mlir::failed(pm.run(*module)))
     return EXIT_FAILURE;
-  if (kind.empty())
+  if (!kind)
     return EXIT_SUCCESS;
   TimingScope emitting = scope.nest("Emit");
-  return emit(*module, flags, kind, options);
+  StringRef output = flags.output.empty() ? StringRef("-") : flags.output;
+  if (llvm::Error error =
+          writeModule(*module, *kind, output, flags.linker, options.optLevel))
+    return failed(std::move(error));
+  return EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv) {
@@ -231,21 +198,16 @@ int main(int argc, char **argv) {
                                       flags.stopAfter, getPhaseNames()));
     options.stopAfter = *phase;
   }
-  std::string kind = getOutputKind(flags);
-  SmallVector<StringRef> kinds;
-  for (const OutputKind &output : kOutputs)
-    kinds.push_back(output.name);
-  if (!kind.empty() && !llvm::is_contained(kinds, kind))
-    return wrongUse(withKnownValues(
-        "expects a kind of output, got '" + kind + "'", kind, kinds));
-  if (kind.empty() && flags.dump.empty() && flags.header.empty())
-    return wrongUse("expects -o OUTPUT, --emit=KIND or --stop-after=PHASE");
-  if (kind != "mlir" && !kind.empty() && options.stopAfter != Phase::Object)
-    return wrongUse("expects --emit=mlir with --stop-after=" + flags.stopAfter +
-                    ", got --emit=" + kind);
-  options.executable = kind == "exe";
+  llvm::Expected<std::optional<OutputKind>> kind =
+      getOutputKind(flags, options);
+  if (!kind)
+    return wrongUse(llvm::toString(kind.takeError()));
+  options.executable = *kind == OutputKind::Executable;
   if (!options.target.empty())
     if (llvm::Error error = TargetInfo::parse(options.target).takeError())
       return wrongUse(llvm::toString(std::move(error)));
-  return compile(flags, kind, options);
+  if (!flags.remarks.empty() && !llvm::Regex(flags.remarks).isValid())
+    return wrongUse("expects a regular expression, got --remarks=" +
+                    flags.remarks);
+  return compile(flags, *kind, options);
 }

@@ -1,0 +1,56 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The kinds of files that a compiled module becomes.
+
+#ifndef ATTN_PIPELINE_OUTPUT_H
+#define ATTN_PIPELINE_OUTPUT_H
+
+#include "attn/Pipeline/Options.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+
+#include <array>
+#include <optional>
+
+namespace mlir::attn {
+
+enum class OutputKind { Mlir, LlvmIr, Assembly, Object, Shared, Executable };
+
+struct OutputInfo {
+  OutputKind kind;
+  /// As --emit calls it.
+  llvm::StringLiteral name;
+  /// Of the files that are of this kind.
+  llvm::StringLiteral suffix;
+};
+
+inline constexpr std::array<OutputInfo, 6> kOutputs = {{
+    {OutputKind::Mlir, "mlir", ".mlir"},
+    {OutputKind::LlvmIr, "llvm", ".ll"},
+    {OutputKind::Assembly, "asm", ".s"},
+    {OutputKind::Object, "obj", ".o"},
+    {OutputKind::Shared, "shared", ".so"},
+    {OutputKind::Executable, "exe", ""},
+}};
+
+/// Return the kind called `name`. Fails with the list of known ones.
+llvm::Expected<OutputKind> findOutputByName(StringRef name);
+
+/// Return the kind of files called as `path` is; "-" is MLIR. Fails with the
+/// list of known suffixes.
+llvm::Expected<OutputKind> findOutputByPath(StringRef path);
+
+/// Write `module`, which has gone through its phases, to `path` as `kind`.
+/// `linker`: see LinkOptions. A module that cannot be compiled has a diagnostic
+/// besides the error.
+llvm::Error writeModule(ModuleOp module, OutputKind kind, StringRef path,
+                        StringRef linker, unsigned optLevel);
+
+/// Write the C header of the functions in `module` to `path`.
+llvm::Error writeHeaderFile(ModuleOp module, StringRef path);
+
+} // namespace mlir::attn
+
+#endif // ATTN_PIPELINE_OUTPUT_H

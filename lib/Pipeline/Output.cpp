@@ -1,0 +1,85 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writes a module as the kind of file that is asked for:
+//
+//   x.mlir x.ll x.s x.o    what emitCpu gives
+//   x.so x                 the same, linked
+
+#include "attn/Pipeline/Output.h"
+#include "attn/Codegen/Signature.h"
+#include "attn/Target/CPU/Emit.h"
+#include "attn/Target/CPU/Link.h"
+
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+using llvm::Error;
+using llvm::Expected;
+
+Expected<OutputKind> attn::findOutputByName(StringRef name) {
+  SmallVector<StringRef> names;
+  for (const OutputInfo &info : kOutputs) {
+    if (info.name == name)
+      return info.kind;
+    names.push_back(info.name);
+  }
+  return llvm::createStringError(withKnownValues(
+      "expects a kind of output, got '" + name + "'", name, names));
+}
+
+Expected<OutputKind> attn::findOutputByPath(StringRef path) {
+  if (path == "-")
+    return OutputKind::Mlir;
+  StringRef suffix = llvm::sys::path::extension(path);
+  SmallVector<StringRef> suffixes;
+  for (const OutputInfo &info : kOutputs) {
+    if (info.suffix == suffix)
+      return info.kind;
+    if (!info.suffix.empty())
+      suffixes.push_back(info.suffix);
+  }
+  return llvm::createStringError(withKnownValues(
+      "expects a suffix of the output or --emit, got '" + suffix + "'", suffix,
+      suffixes));
+}
+
+/// Return `module` printed.
+static std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream(text) << module << "\n";
+  return text;
+}
+
+Error attn::writeModule(ModuleOp module, OutputKind kind, StringRef path,
+                        StringRef linker, unsigned optLevel) {
+  if (kind == OutputKind::Mlir) {
+    std::string text = print(module);
+    return writeOutput({text.data(), text.size()}, path);
+  }
+  CpuOutput form = kind == OutputKind::LlvmIr     ? CpuOutput::LlvmIr
+                   : kind == OutputKind::Assembly ? CpuOutput::Assembly
+                                                  : CpuOutput::Object;
+  TargetInfo target = TargetInfo::get(module);
+  FailureOr<SmallVector<char, 0>> bytes =
+      emitCpu(module, target, form, optLevel);
+  if (failed(bytes))
+    return llvm::createStringError("cannot compile for '" + target.triple +
+                                   "'");
+  if (kind != OutputKind::Shared && kind != OutputKind::Executable)
+    return writeOutput(*bytes, path);
+  LinkOptions options;
+  options.linker = linker.str();
+  options.shared = kind == OutputKind::Shared;
+  return link({ArrayRef<char>(*bytes)}, target, options, path);
+}
+
+Error attn::writeHeaderFile(ModuleOp module, StringRef path) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (failed(writeHeader(module, stream)))
+    return llvm::createStringError("cannot write a C header");
+  return writeOutput({text.data(), text.size()}, path);
+}
