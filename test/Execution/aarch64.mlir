@@ -3,7 +3,8 @@
 // REQUIRES: attnc, cc, aarch64
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: attnc %s -o %t/a.o --header=%t/attention.h --target=aarch64-linux-gnu
-// RUN: aarch64-linux-gnu-gcc -I%t %S/Inputs/attention.c %t/a.o -lm -o %t/a
+// RUN: aarch64-linux-gnu-gcc -I%t %S/Inputs/attention.c \
+// RUN:   %S/Inputs/one-thread.c %t/a.o -lm -o %t/a
 // RUN: qemu-aarch64 -L /usr/aarch64-linux-gnu %t/a | FileCheck %s
 // RUN: attnc %s -o %t/libb.so --header=%t/attention.h
 // RUN: cc -I%t %S/Inputs/attention.c %t/libb.so -lm -o %t/b

@@ -1,7 +1,6 @@
 // numpy calls a library with its arrays as they are: strided views, booleans, results of NAME_shape.
 //
 // REQUIRES: attnc, cc, numpy
-// UNSUPPORTED: sanitize
 // RUN: attnc %s -o %t.so
 // RUN: %numpy %S/Inputs/call_from_numpy.py %t.so | FileCheck %s
 

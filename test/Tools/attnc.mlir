@@ -12,6 +12,8 @@
 // RUN: ls %t | FileCheck %s --check-prefix=DUMP
 // RUN: attnc %s --emit=asm --mlir-timing 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TIMING
+// RUN: attnc %S/Inputs/attention.mlir --stop-after=schedule --remarks=attn 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REMARK
 // RUN: attnc %s --stop-after=core --mlir-print-ir-after=attn-set-target 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=PRINT
 //
@@ -36,6 +38,7 @@
 // DUMP: 8-llvm.mlir
 // TIMING: SetTarget
 // TIMING: Emit
+// REMARK: attention.mlir:4:8: remark: [Passed] Scheduled | Category:attn | block_m=
 // PRINT: IR Dump After SetTarget (attn-set-target)
 // NOINPUT: attnc: expects INPUT, a file or '-'
 // NOOUTPUT: attnc: expects -o OUTPUT, --emit=KIND or --stop-after=PHASE

@@ -107,13 +107,16 @@ getOutputKind(const Flags &flags, const CompileOptions &options) {
   return *kind;
 }
 
-/// Print remarks of which the category matches `regex`.
-static void enableRemarks(MLIRContext &context, StringRef regex) {
+/// Print remarks of which the category matches `regex`. Fails where remarks are
+/// on already.
+static LogicalResult enableRemarks(MLIRContext &context, StringRef regex) {
   remark::RemarkCategories categories;
-  categories.all = regex.empty() ? ".*" : regex.str();
-  (void)remark::enableOptimizationRemarks(
-      context, nullptr, std::make_unique<remark::RemarkEmittingPolicyAll>(),
-      categories, /*printAsEmitRemarks=*/true);
+  std::string all = regex.empty() ? ".*" : regex.str();
+  categories = {all, all, all, all, all};
+  return remark::enableOptimizationRemarks(
+      context, /*streamer=*/nullptr,
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
+      /*printAsEmitRemarks=*/true);
 }
 
 /// Read, run the phases, write.
@@ -124,8 +127,9 @@ static int compile(const Flags &flags, std::optional<OutputKind> kind,
   // One small module gains nothing from threads.
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
-  if (flags.remarks.getNumOccurrences())
-    enableRemarks(context, flags.remarks);
+  if (flags.remarks.getNumOccurrences() &&
+      mlir::failed(enableRemarks(context, flags.remarks)))
+    return failed(llvm::createStringError("cannot print remarks"));
   DefaultTimingManager timing;
   applyDefaultTimingManagerCLOptions(timing);
   TimingScope scope = timing.getRootScope();
