@@ -157,8 +157,8 @@ def EmitEntries : Pass<"attn-emit-entries", "::mlir::ModuleOp"> {
 def RegisterTiles : Pass<"attn-register-tiles"> {
   let summary = "linalg on tiles as loops over vectors";
   let description = [{
-    Replaces the linalg ops inside every `scf.forall` that carries an
-    `attn.schedule` by loops over vectors of the schedule's width. Static inner
+    Replaces linalg ops by loops over vectors, of the width that the `attn.schedule`
+    of the `scf.forall` around them says, or else the target has. Static inner
     dimensions of a contraction are unrolled into accumulators that stay in
     registers. Afterwards only ops that do not fit are linalg; a remark names each.
 

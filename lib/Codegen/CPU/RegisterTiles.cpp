@@ -15,6 +15,7 @@
 #include "attn/Codegen/Passes.h"
 #include "attn/Codegen/RegisterTile.h"
 #include "attn/IR/AttnDialect.h"
+#include "attn/Target/TargetInfo.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -49,41 +50,42 @@ static LogicalResult emitOp(RewriterBase &rewriter, Operation *op,
       .Default([](Operation *) { return failure(); });
 }
 
-/// Emit all linalg ops in `task` as vectors of `lanes` elements.
-static void emitTask(RewriterBase &rewriter, scf::ForallOp task,
-                     int64_t lanes) {
-  // Fills come last: one that starts an accumulation is not stored at all.
-  SmallVector<Operation *> ops, fills;
-  task.walk([&](linalg::LinalgOp op) {
-    (isa<linalg::FillOp>(op) ? fills : ops).push_back(op);
-  });
-  task.walk([&](Operation *op) {
-    if (isa<linalg::PackOp, linalg::UnPackOp>(op))
-      ops.push_back(op);
-  });
-  llvm::append_range(ops, fills);
-  for (Operation *op : ops) {
-    if (isOpTriviallyDead(op)) {
-      rewriter.eraseOp(op);
-      continue;
-    }
-    if (failed(emitOp(rewriter, op, lanes)))
-      remark::missed(op->getLoc(),
-                     remark::RemarkOpts::name("RegisterTile").category("attn"))
-          << remark::reason("'{0}' is not read along its vectors",
-                            op->getName().getStringRef());
-  }
+/// Return the number of elements in the vectors of `op`: what the schedule of the
+/// task around it says, or else what the target has for f32. (A loop over one
+/// task is no loop any more.)
+static int64_t getLanes(Operation *op, const TargetInfo &target) {
+  for (auto task = op->getParentOfType<scf::ForallOp>(); task;
+       task = task->getParentOfType<scf::ForallOp>())
+    if (auto schedule = task->getAttrOfType<ScheduleAttr>("attn.schedule"))
+      return schedule.getLanes();
+  return target.lanes(32);
 }
 
 namespace {
 struct RegisterTiles : public attn::impl::RegisterTilesBase<RegisterTiles> {
   void runOnOperation() override {
+    // Fills come last: one that starts an accumulation is not stored at all.
+    SmallVector<Operation *> ops, fills;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<linalg::FillOp>(op))
+        fills.push_back(op);
+      else if (isa<linalg::GenericOp, linalg::PackOp, linalg::UnPackOp>(op))
+        ops.push_back(op);
+    });
+    llvm::append_range(ops, fills);
+    TargetInfo target = TargetInfo::get(getOperation());
     IRRewriter rewriter(&getContext());
-    SmallVector<scf::ForallOp> tasks;
-    getOperation()->walk([&](scf::ForallOp task) { tasks.push_back(task); });
-    for (scf::ForallOp task : tasks)
-      if (auto schedule = task->getAttrOfType<ScheduleAttr>("attn.schedule"))
-        emitTask(rewriter, task, schedule.getLanes());
+    for (Operation *op : ops) {
+      if (isOpTriviallyDead(op)) {
+        rewriter.eraseOp(op);
+        continue;
+      }
+      if (failed(emitOp(rewriter, op, getLanes(op, target))))
+        remark::missed(op->getLoc(), remark::RemarkOpts::name("RegisterTile")
+                                         .category("attn"))
+            << remark::reason("'{0}' is not read along its vectors",
+                              op->getName().getStringRef());
+    }
   }
 };
 } // namespace
