@@ -52,6 +52,8 @@ private:
   Value keyIndex(OpBuilder &b);
   Value readBroadcast(OpBuilder &b, Value tensor);
   Value top(Value scores);
+  Value accumulate(Value acc, Value weights, bool skipZeros);
+  Value accumulateFinite(Value acc, Value weights);
 
   BlockStepOp op;
   TileBuilder tile;
@@ -400,37 +402,99 @@ SmallVector<Value> StepDecomposer::run() {
         return SmallVector<Value>{p, arith::AddFOp::create(b, loc, args[2], p)};
       });
 
-  // P . v. A weight of 0 takes nothing from a value in the plain form; in the
-  // packed one, packing has put 0 in values that no row attends to.
-  SmallVector<AffineExpr> weightDims, valueDims;
+  // A key that a bias or a mask takes from every row may hold anything.
+  bool anyValue = packed && (op.getBias() || op.getMask());
+  acc = anyValue ? accumulateFinite(acc, weights[0])
+                 : accumulate(acc, weights[0], /*skipZeros=*/!packed);
+  return {reference, weights[1], acc};
+}
+
+/// Return acc + P . v; with `skipZeros` a weight of 0 takes nothing from a value,
+/// whatever it holds.
+Value StepDecomposer::accumulate(Value acc, Value weights, bool skipZeros) {
+  auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
+  SmallVector<AffineExpr> weightDims, valueDims, accDims;
   SmallVector<unsigned> reductions;
   if (packed) { // (strip, channel panel, row, channel, key panel, key)
     weightDims = {dim(0), dim(4), dim(2), dim(5)};
     valueDims = {dim(1), dim(4), dim(5), dim(3)};
+    accDims = {dim(0), dim(1), dim(2), dim(3)};
     reductions = {4, 5};
   } else {
     weightDims = {dim(0), dim(2)};
     valueDims = {dim(2), dim(1)};
+    accDims = {dim(0), dim(1)};
     reductions = {2};
   }
-  acc = tile.generic(accRank + reductions.size(), reductions,
-                     {{weights[0], weightDims}, {op.getValue(), valueDims}},
-                     {{acc, accDims}}, [&](OpBuilder &b, ValueRange args) {
-                       Value v = args[1];
-                       if (v.getType() != tile.elementType)
-                         v = arith::ExtFOp::create(b, loc, tile.elementType, v);
-                       if (!packed) {
-                         Value zero = tile.constant(b, 0.0);
-                         Value none = arith::CmpFOp::create(
-                             b, loc, arith::CmpFPredicate::OEQ, args[0], zero);
-                         v = arith::SelectOp::create(b, loc, none, zero, v);
-                       }
-                       Value product =
-                           arith::MulFOp::create(b, loc, args[0], v);
-                       return SmallVector<Value>{
-                           arith::AddFOp::create(b, loc, args[2], product)};
-                     })[0];
-  return {reference, weights[1], acc};
+  return tile.generic(
+      accDims.size() + reductions.size(), reductions,
+      {{weights, weightDims}, {op.getValue(), valueDims}}, {{acc, accDims}},
+      [&](OpBuilder &b, ValueRange args) {
+        Value v = args[1];
+        if (v.getType() != tile.elementType)
+          v = arith::ExtFOp::create(b, loc, tile.elementType, v);
+        if (skipZeros) {
+          Value zero = tile.constant(b, 0.0);
+          Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
+                                             args[0], zero);
+          v = arith::SelectOp::create(b, loc, none, zero, v);
+        }
+        Value product = arith::MulFOp::create(b, loc, args[0], v);
+        return SmallVector<Value>{
+            arith::AddFOp::create(b, loc, args[2], product)};
+      })[0];
+}
+
+/// Return the same as accumulate, in which an infinity or a NaN of a value that
+/// no row attends to has no effect: a result that is not finite is computed again
+/// without the products of weight 0.
+Value StepDecomposer::accumulateFinite(Value acc, Value weights) {
+  auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
+  SmallVector<AffineExpr> all = {dim(0), dim(1), dim(2), dim(3)};
+  auto copy = [&](Value from, Value to) {
+    return tile.generic(4, {}, {{from, all}}, {{to, all}},
+                        [](OpBuilder &, ValueRange args) {
+                          return SmallVector<Value>{args[0]};
+                        })[0];
+  };
+  auto type = cast<RankedTensorType>(acc.getType());
+  SmallVector<Value> dynamic;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (type.isDynamicDim(i))
+      dynamic.push_back(tensor::DimOp::create(builder, loc, acc, i));
+  Value saved = copy(
+      acc, bufferization::AllocTensorOp::create(builder, loc, type, dynamic));
+  acc = accumulate(acc, weights, /*skipZeros=*/false);
+
+  // The sum of x - x is 0 where all are finite, else NaN.
+  OpFoldResult lanes = builder.getIndexAttr(type.getDimSize(3));
+  Value differences = tile.generic(
+      4, {0, 1, 2}, {{acc, all}}, {{tile.filled({lanes}, 0.0), {dim(3)}}},
+      [&](OpBuilder &b, ValueRange args) {
+        Value none = arith::SubFOp::create(b, loc, args[0], args[0]);
+        return SmallVector<Value>{
+            arith::AddFOp::create(b, loc, args[1], none)};
+      })[0];
+  Value total = tile.generic(1, {0}, {{differences, {dim(0)}}},
+                             {{tile.filled({}, 0.0), {}}},
+                             [&](OpBuilder &b, ValueRange args) {
+                               return SmallVector<Value>{arith::AddFOp::create(
+                                   b, loc, args[1], args[0])};
+                             })[0];
+  Value sum = tensor::ExtractOp::create(builder, loc, total, ValueRange());
+  Value isBad = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
+                                      sum, sum);
+  auto choice = scf::IfOp::create(
+      builder, loc, isBad,
+      [&](OpBuilder &b, Location) {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPoint(b.getInsertionBlock(), b.getInsertionPoint());
+        Value again =
+            accumulate(copy(saved, acc), weights, /*skipZeros=*/true);
+        scf::YieldOp::create(builder, loc, again);
+      },
+      [&](OpBuilder &b, Location) { scf::YieldOp::create(b, loc, acc); });
+  return choice.getResult(0);
 }
 
 FailureOr<SmallVector<Value>>
