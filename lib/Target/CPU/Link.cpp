@@ -151,6 +151,48 @@ static Error run(StringRef program, llvm::ArrayRef<std::string> arguments) {
                                  "' failed: " + StringRef(reason).rtrim());
 }
 
+/// Write each object to a temporary file, whose path goes into `files`.
+static Error writeObjects(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
+                          llvm::SmallVectorImpl<SmallString<128>> &files) {
+  for (llvm::ArrayRef<char> object : objects) {
+    SmallString<128> file;
+    if (std::error_code code =
+            llvm::sys::fs::createTemporaryFile("attnc", "o", file))
+      return llvm::createStringError("cannot make a temporary file: " +
+                                     code.message());
+    files.push_back(file);
+    if (Error error = writeOutput(object, file))
+      return error;
+  }
+  return Error::success();
+}
+
+/// Append the libraries that the objects need to `arguments`.
+static Error appendLibraries(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
+                             const TargetInfo &target, bool isCompiler,
+                             std::vector<std::string> &arguments) {
+  if (llvm::any_of(objects, usesOpenMp)) {
+    // Linked by its file, it is needed by its soname, which all packages of it
+    // share.
+    std::string library = findLibrary(target, {"libomp.so.5", "libomp.so"});
+    if (library.empty())
+      return llvm::createStringError(
+          "expects libomp.so.5 (Debian: libomp5-22) to link parallel loops, "
+          "but it is not installed for '" +
+          target.triple + "'");
+    arguments.push_back(library);
+  }
+  if (isCompiler) {
+    llvm::append_range(arguments,
+                       llvm::ArrayRef<std::string>{"-lm", "-z", "defs"});
+    return Error::success();
+  }
+  for (StringRef name : {"libm.so.6", "libc.so.6"})
+    if (std::string library = findLibrary(target, name); !library.empty())
+      arguments.push_back(library);
+  return Error::success();
+}
+
 Error attn::link(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
                  const TargetInfo &target, const LinkOptions &options,
                  StringRef output) {
@@ -166,20 +208,8 @@ Error attn::link(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
     for (StringRef file : files)
       llvm::sys::fs::remove(file);
   });
-  std::vector<std::string> arguments = {program};
-  if (options.shared)
-    arguments.push_back("-shared");
-  for (llvm::ArrayRef<char> object : objects) {
-    SmallString<128> file;
-    if (std::error_code code =
-            llvm::sys::fs::createTemporaryFile("attnc", "o", file))
-      return llvm::createStringError("cannot make a temporary file: " +
-                                     code.message());
-    files.push_back(file);
-    if (Error error = writeOutput(object, file))
-      return error;
-    arguments.push_back(file.str().str());
-  }
+  if (Error error = writeObjects(objects, files))
+    return error;
   // The linker writes beside the output, then one rename makes it visible.
   SmallString<128> partial;
   if (std::error_code code =
@@ -187,26 +217,13 @@ Error attn::link(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
     return llvm::createStringError("cannot write '" + output +
                                    "': " + code.message());
   llvm::scope_exit removePartial([&] { llvm::sys::fs::remove(partial); });
-  llvm::append_range(arguments,
-                     llvm::ArrayRef<std::string>{"-o", partial.str().str()});
-  if (llvm::any_of(objects, usesOpenMp)) {
-    // Linked by its file, it is needed by its soname, which all packages of it
-    // share.
-    std::string library = findLibrary(target, {"libomp.so.5", "libomp.so"});
-    if (library.empty())
-      return llvm::createStringError(
-          "expects libomp.so.5 (Debian: libomp5-22) to link parallel loops, "
-          "but it is not installed for '" +
-          target.triple + "'");
-    arguments.push_back(library);
-  }
-  if (isCompiler)
-    llvm::append_range(arguments,
-                       llvm::ArrayRef<std::string>{"-lm", "-z", "defs"});
-  else
-    for (StringRef name : {"libm.so.6", "libc.so.6"})
-      if (std::string library = findLibrary(target, name); !library.empty())
-        arguments.push_back(library);
+  std::vector<std::string> arguments = {program, "-o", partial.str().str()};
+  if (options.shared)
+    arguments.push_back("-shared");
+  for (StringRef file : files)
+    arguments.push_back(file.str());
+  if (Error error = appendLibraries(objects, target, isCompiler, arguments))
+    return error;
   if (Error error = run(program, arguments))
     return error;
   if (std::error_code code = llvm::sys::fs::rename(partial, output))

@@ -32,7 +32,8 @@ int main(void) {
     k[i] = (float)((i * 23) % 17 - 8) / 5;
     v[i] = (float)((i * 11) % 13 - 6) / 3;
   }
-  int64_t rows[4] = {1, H, M, D}, keys[4] = {1, 1, N, D}, fewer[4] = {1, 1, 4, D};
+  int64_t rows[4] = {1, H, M, D}, keys[4] = {1, 1, N, D},
+          fewer[4] = {1, 1, 4, D};
   DLTensor tq = {q, {1, 0}, 4, {2, 32, 1}, rows, NULL, 0};
   DLTensor tk = {k, {1, 0}, 4, {2, 32, 1}, keys, NULL, 0};
   DLTensor tv = {v, {1, 0}, 4, {2, 32, 1}, keys, NULL, 0};
