@@ -240,9 +240,11 @@ Value StepDecomposer::readBroadcast(OpBuilder &b, Value tensor) {
   auto bounded = [&](Value index, int64_t dim) -> Value {
     if (type.getDimSize(dim) == 1)
       return zero;
-    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-    Value size = builder.createOrFold<tensor::DimOp>(loc, tensor, dim);
-    Value last = arith::SubIOp::create(builder, loc, size, one);
+    // Outside of the body, which takes only what vectors can do.
+    OpBuilder outside(op);
+    Value one = arith::ConstantIndexOp::create(outside, loc, 1);
+    Value size = outside.createOrFold<tensor::DimOp>(loc, tensor, dim);
+    Value last = outside.createOrFold<arith::SubIOp>(loc, size, one);
     return arith::MinSIOp::create(b, loc, index, last);
   };
   auto [head, inHead] = splitRow(b, row);
@@ -472,8 +474,7 @@ Value StepDecomposer::accumulateFinite(Value acc, Value weights) {
       4, {0, 1, 2}, {{acc, all}}, {{tile.filled({lanes}, 0.0), {dim(3)}}},
       [&](OpBuilder &b, ValueRange args) {
         Value none = arith::SubFOp::create(b, loc, args[0], args[0]);
-        return SmallVector<Value>{
-            arith::AddFOp::create(b, loc, args[1], none)};
+        return SmallVector<Value>{arith::AddFOp::create(b, loc, args[1], none)};
       })[0];
   Value total = tile.generic(1, {0}, {{differences, {dim(0)}}},
                              {{tile.filled({}, 0.0), {}}},
@@ -482,15 +483,14 @@ Value StepDecomposer::accumulateFinite(Value acc, Value weights) {
                                    b, loc, args[1], args[0])};
                              })[0];
   Value sum = tensor::ExtractOp::create(builder, loc, total, ValueRange());
-  Value isBad = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
-                                      sum, sum);
+  Value isBad =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, sum, sum);
   auto choice = scf::IfOp::create(
       builder, loc, isBad,
       [&](OpBuilder &b, Location) {
         OpBuilder::InsertionGuard guard(builder);
         builder.setInsertionPoint(b.getInsertionBlock(), b.getInsertionPoint());
-        Value again =
-            accumulate(copy(saved, acc), weights, /*skipZeros=*/true);
+        Value again = accumulate(copy(saved, acc), weights, /*skipZeros=*/true);
         scf::YieldOp::create(builder, loc, again);
       },
       [&](OpBuilder &b, Location) { scf::YieldOp::create(b, loc, acc); });
