@@ -1,0 +1,191 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reads and writes cases of the fuzzer, and says which make sense.
+
+#include "attn/Execution/FuzzCase.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir::attn;
+using llvm::ArrayRef;
+using llvm::createStringError;
+using llvm::Error;
+using llvm::Expected;
+using llvm::SmallVector;
+using llvm::StringRef;
+using llvm::Twine;
+
+/// Shapes are words of the capital letters of extents. Those of `B` to `E` are
+/// the contract's; `C` and `F` are channels of a layer, `P` is its past, `T`
+/// the rows and `R` the columns of a rotary table.
+static constexpr FuzzKey kKeys[] = {
+    {"op", "sdpa"},  {"type", "f32"},  {"out", ""},      {"B", "1"},
+    {"H", "1"},      {"G", "1"},       {"M", "1"},       {"N", "1"},
+    {"D", "1"},      {"E", "1"},       {"C", "1"},       {"F", "1"},
+    {"P", "0"},      {"T", "0"},       {"R", "0"},       {"parts", "2"},
+    {"dynamic", ""}, {"layout", ""},   {"bias", ""},     {"biasdata", ""},
+    {"mask", ""},    {"maskdata", ""}, {"lengths", ""},  {"offset", ""},
+    {"sinks", ""},   {"lse", ""},      {"scale", ""},    {"causal", ""},
+    {"window", ""},  {"softcap", ""},  {"pairing", ""},  {"positions", ""},
+    {"memory", ""},  {"biases", ""},   {"rope", ""},     {"amplitude", "1"},
+    {"values", ""},  {"special", ""},  {"strides", "0"}, {"guard", "back"},
+    {"break", ""},   {"check", ""},    {"threads", "1"}, {"opt", "0"},
+    {"seed", "0"}};
+
+ArrayRef<FuzzKey> mlir::attn::getFuzzKeys() { return kKeys; }
+
+/// Return the number of `key`, which is a keyword.
+static size_t indexOf(StringRef key) {
+  const auto *found = llvm::find_if(
+      kKeys, [&](const FuzzKey &known) { return known.name == key; });
+  assert(found != std::end(kKeys) && "not a keyword");
+  return found - std::begin(kKeys);
+}
+
+FuzzCase::FuzzCase() {
+  for (const FuzzKey &key : kKeys)
+    values.push_back(key.fallback.str());
+}
+
+StringRef FuzzCase::get(StringRef key) const { return values[indexOf(key)]; }
+
+int64_t FuzzCase::getInt(StringRef key) const {
+  int64_t value = 0;
+  get(key).getAsInteger(10, value);
+  return value;
+}
+
+void FuzzCase::set(StringRef key, const Twine &value) {
+  values[indexOf(key)] = value.str();
+}
+
+void FuzzCase::reset(StringRef key) {
+  size_t index = indexOf(key);
+  values[index] = kKeys[index].fallback.str();
+}
+
+std::string FuzzCase::print() const {
+  SmallVector<std::string> words;
+  for (auto [key, value] : llvm::zip_equal(kKeys, values))
+    if (value != key.fallback)
+      words.push_back((key.name + "=" + value).str());
+  return words.empty() ? "op=sdpa" : llvm::join(words, " ");
+}
+
+Expected<FuzzCase> FuzzCase::parse(StringRef line) {
+  FuzzCase result;
+  SmallVector<StringRef> words, names;
+  for (const FuzzKey &key : kKeys)
+    names.push_back(key.name);
+  llvm::SplitString(line, words);
+  for (StringRef word : words) {
+    auto [key, value] = word.split('=');
+    if (!llvm::is_contained(names, key))
+      return createStringError("a case has no '" + key + "'; the nearest is '" +
+                               nearestName(key, names) + "'");
+    result.set(key, value);
+  }
+  if (Error error = result.check())
+    return std::move(error);
+  return result;
+}
+
+int64_t FuzzCase::getExtent(char letter) const {
+  switch (letter) {
+  case '1':
+    return 1;
+  case 'q': // what a layer projects to: queries, keys, values, all heads
+    return getInt("H") * getInt("D");
+  case 'k':
+    return getInt("G") * getInt("D");
+  case 'v':
+    return getInt("G") * getInt("E");
+  case 'o':
+    return getInt("H") * getInt("E");
+  case 'L': // the keys of a layer without its past
+    return has("memory") ? getInt("N") : getInt("M");
+  case 'A': // and with it
+    return getExtent('L') + getInt("P");
+  default:
+    return getInt(StringRef(&letter, 1));
+  }
+}
+
+/// Fails unless `value` of `key` is one of `known`.
+static Error checkWord(const FuzzCase &fuzz, StringRef key,
+                       ArrayRef<StringRef> known) {
+  if (llvm::is_contained(known, fuzz.get(key)))
+    return Error::success();
+  return createStringError("expects '" + key + "' to be one of '" +
+                           llvm::join(known, "', '") + "', got '" +
+                           fuzz.get(key) + "'");
+}
+
+/// Fails unless all that counts is a number that is not negative.
+static Error checkNumbers(const FuzzCase &fuzz) {
+  for (StringRef key : {"B", "H", "G", "M", "N", "D", "E", "C", "F", "P", "T",
+                        "R", "parts", "strides", "threads", "opt", "seed"}) {
+    uint64_t value;
+    if (fuzz.get(key).getAsInteger(10, value))
+      return createStringError("expects '" + key + "' to be a number, got '" +
+                               fuzz.get(key) + "'");
+  }
+  for (StringRef key : {"scale", "softcap", "amplitude"}) {
+    double value;
+    if (fuzz.has(key) && fuzz.get(key).getAsDouble(value))
+      return createStringError("expects '" + key + "' to be a number, got '" +
+                               fuzz.get(key) + "'");
+  }
+  return Error::success();
+}
+
+/// Fails unless a broadcast operand is a type, where it has one, and a shape.
+static Error checkBroadcast(StringRef key, StringRef shape) {
+  StringRef full = "BHMN";
+  if (shape.size() > 4 || shape.empty())
+    return createStringError("expects '" + key + "' of rank 1 to 4");
+  for (auto [got, letter] : llvm::zip(shape, full.take_back(shape.size())))
+    if (got != '1' && got != letter)
+      return createStringError("expects '" + key + "' like 1HMN, got '" +
+                               shape + "'");
+  return Error::success();
+}
+
+Error FuzzCase::check() const {
+  static constexpr StringRef kFloats[] = {"f32", "f16", "bf16", "f64"};
+  static constexpr StringRef kMaybeFloat[] = {"", "f32", "f16", "bf16", "f64"};
+  static constexpr StringRef kMaybeInt[] = {"", "i32", "i64", "index"};
+  if (Error error = checkNumbers(*this))
+    return error;
+  Error error = llvm::joinErrors(
+      llvm::joinErrors(checkWord(*this, "op", {"sdpa", "rope", "merge", "mha"}),
+                       checkWord(*this, "type", kFloats)),
+      llvm::joinErrors(checkWord(*this, "out", kMaybeFloat),
+                       checkWord(*this, "sinks", kMaybeFloat)));
+  error = llvm::joinErrors(std::move(error),
+                           checkWord(*this, "lengths", kMaybeInt));
+  error = llvm::joinErrors(
+      std::move(error),
+      checkWord(*this, "causal", {"", "none", "top_left", "bottom_right"}));
+  if (has("bias"))
+    error =
+        llvm::joinErrors(std::move(error),
+                         checkBroadcast("bias", get("bias").split(':').second));
+  if (has("mask"))
+    error =
+        llvm::joinErrors(std::move(error), checkBroadcast("mask", get("mask")));
+  if (error)
+    return error;
+  int64_t heads = getInt("H"), kvHeads = getInt("G");
+  if (kvHeads == 0 ? heads != 0 : heads % kvHeads != 0)
+    return createStringError("expects 'H' to be a multiple of 'G'");
+  if (has("offset") && get("causal") == "bottom_right")
+    return createStringError("expects no 'offset' with bottom_right");
+  if (2 * getInt("R") > getInt("D"))
+    return createStringError("expects 'R' of at most half of 'D'");
+  if (get("type") != "f64" &&
+      (get("bias").starts_with("f64") || get("sinks") == "f64"))
+    return createStringError("expects f64 only with 'type=f64'");
+  return Error::success();
+}

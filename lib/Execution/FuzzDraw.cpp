@@ -1,0 +1,346 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Random configurations. Sizes stand on either side of vectors, register tiles
+// and blocks; 0 and 1 come often.
+
+#include "attn/Execution/FuzzDraw.h"
+
+using namespace mlir::attn;
+using llvm::StringRef;
+using llvm::Twine;
+
+/// Multiply-adds of one case at most: the reference does them one by one.
+constexpr int64_t kMostWork = 600000;
+
+/// Elements of one tensor at most.
+constexpr int64_t kMostElements = 200000;
+
+static int64_t drawLength(FuzzRandom &random) {
+  if (random.onceIn(3))
+    return random.below(131);
+  return random.pick<int64_t>(
+      {0,   1,   1,   2,   3,   5,   7,   8,   9,    12,   15,  16,  17,
+       31,  32,  33,  48,  63,  64,  65,  77,  96,   97,   127, 128, 129,
+       197, 255, 256, 257, 300, 511, 513, 600, 1025, 2049, 4097});
+}
+
+static int64_t drawHeadSize(FuzzRandom &random) {
+  return random.pick<int64_t>({0,  1,  2,  6,  8,  8,   16,  16,  17,
+                               24, 32, 36, 40, 64, 72,  80,  96,  100,
+                               7,  5,  3,  12, 20, 112, 128, 160, 192});
+}
+
+static void drawHeads(FuzzCase &fuzz, FuzzRandom &random) {
+  auto [heads, kvHeads] = random.pick<std::pair<int, int>>({{1, 1},
+                                                            {1, 1},
+                                                            {2, 1},
+                                                            {2, 2},
+                                                            {3, 3},
+                                                            {4, 2},
+                                                            {6, 2},
+                                                            {4, 1},
+                                                            {8, 2},
+                                                            {9, 3},
+                                                            {5, 1},
+                                                            {0, 0},
+                                                            {12, 1},
+                                                            {28, 4},
+                                                            {16, 1},
+                                                            {8, 8}});
+  fuzz.set("H", Twine(heads));
+  fuzz.set("G", Twine(kvHeads));
+}
+
+/// Make extents smaller until the case is cheap. Static ones keep their value
+/// in `keep`.
+static void limitWork(FuzzCase &fuzz, StringRef keep) {
+  auto get = [&](StringRef key) {
+    return std::max<int64_t>(fuzz.getInt(key), 1);
+  };
+  auto isTooMuch = [&] {
+    int64_t sizes = get("D") + get("E");
+    int64_t rows = get("B") * get("H") * get("M");
+    int64_t keys = get("B") * get("G") * get("N");
+    return rows * get("N") * sizes > kMostWork ||
+           rows * sizes > kMostElements || keys * sizes > kMostElements ||
+           rows * get("N") > kMostElements;
+  };
+  while (isTooMuch()) {
+    StringRef largest;
+    for (StringRef key : {"B", "M", "N"})
+      if (!keep.contains(key) && (largest.empty() || get(key) > get(largest)))
+        largest = key;
+    // What is static is small enough with the least of the others.
+    if (largest.empty() || get(largest) == 1)
+      return;
+    fuzz.set(largest, Twine(get(largest) * 3 / 4));
+  }
+}
+
+static std::string drawBroadcast(FuzzRandom &random) {
+  std::string shape = "BHMN";
+  for (char &letter : shape)
+    if (random.onceIn(3))
+      letter = '1';
+  return shape.substr(random.onceIn(2) ? 0 : random.below(4));
+}
+
+static StringRef drawFloat(const FuzzCase &fuzz, FuzzRandom &random) {
+  if (fuzz.get("type") == "f64" && random.onceIn(2))
+    return "f64";
+  return random.pick<StringRef>({"f32", "f32", "f16", "bf16"});
+}
+
+/// Draw the operands that change scores.
+static void drawScoreOperands(FuzzCase &fuzz, FuzzRandom &random) {
+  static constexpr StringRef kInts[] = {"i32", "i64", "index"};
+  if (random.onceIn(4))
+    fuzz.set("bias", drawFloat(fuzz, random) + ":" + drawBroadcast(random));
+  if (random.onceIn(4))
+    fuzz.set("mask", drawBroadcast(random));
+  if (random.onceIn(4))
+    fuzz.set("lengths", random.pick(llvm::ArrayRef(kInts)));
+  if (random.onceIn(3))
+    fuzz.set("causal", random.pick<StringRef>({"top_left", "bottom_right"}));
+  if (fuzz.get("causal") != "bottom_right" && random.onceIn(5))
+    fuzz.set("offset", random.pick(llvm::ArrayRef(kInts)) +
+                           (random.onceIn(2) ? ":B" : ""));
+  if (random.onceIn(5))
+    fuzz.set("sinks", drawFloat(fuzz, random));
+  if (random.onceIn(3))
+    fuzz.set("lse", "1");
+}
+
+/// Draw the numbers among the attributes of an attention.
+static void drawAttributes(FuzzCase &fuzz, FuzzRandom &random) {
+  if (random.onceIn(3))
+    fuzz.set("scale", random.pick<StringRef>(
+                          {"0", "-0.5", "1", "0.001", "0.3", "1e-30", "2"}));
+  if (random.onceIn(5))
+    fuzz.set("softcap", random.pick<StringRef>({"0.5", "1", "15", "50"}));
+  if (random.onceIn(4)) {
+    auto side = [&]() -> std::string {
+      if (random.onceIn(3))
+        return "";
+      return std::to_string(
+          random.pick<int64_t>({0, 1, 3, 5, 16, 31, 64, 100, 4095, INT64_MAX}));
+    };
+    std::string left = side(), right = side();
+    if (!left.empty() || !right.empty())
+      fuzz.set("window", left + ":" + right);
+  }
+}
+
+static void drawExtents(FuzzCase &fuzz, FuzzRandom &random) {
+  fuzz.set("B", Twine(random.pick({0, 1, 1, 1, 2, 2, 3, 5})));
+  drawHeads(fuzz, random);
+  fuzz.set("M", Twine(random.onceIn(4) ? 1 : drawLength(random)));
+  fuzz.set("N", Twine(drawLength(random)));
+  fuzz.set("D", Twine(drawHeadSize(random)));
+  fuzz.set("E", random.onceIn(2) ? Twine(fuzz.getInt("D"))
+                                 : Twine(drawHeadSize(random)));
+  // One size of 0 is enough, and then not too often.
+  for (StringRef key : {"B", "H", "M", "D", "E"})
+    if (fuzz.getInt(key) == 0 && !random.onceIn(4)) {
+      fuzz.set(key, key == "D" || key == "E" ? "8" : "2");
+      if (key == "H")
+        fuzz.set("G", "1");
+    }
+}
+
+static void drawSdpa(FuzzCase &fuzz, FuzzRandom &random) {
+  drawScoreOperands(fuzz, random);
+  drawAttributes(fuzz, random);
+  if (random.onceIn(3)) {
+    std::string layout = "hhhh";
+    for (char &letter : layout)
+      if (random.onceIn(2))
+        letter = 's';
+    fuzz.set("layout",
+             random.onceIn(2) ? StringRef("ssss") : StringRef(layout));
+  }
+  if (random.onceIn(8))
+    fuzz.set("out", random.pick<StringRef>({"f32", "f16", "bf16", "f64"}));
+  std::string dynamic;
+  int64_t rate = random.pick<int64_t>({1, 2, 3, 12});
+  for (char letter : StringRef("BMN"))
+    if (random.onceIn(rate))
+      dynamic += letter;
+  for (char letter : StringRef("HGDE"))
+    if (random.onceIn(3 * rate))
+      dynamic += letter;
+  fuzz.set("dynamic", dynamic);
+}
+
+static void drawTables(FuzzCase &fuzz, FuzzRandom &random) {
+  fuzz.set("R",
+           Twine(random.onceIn(2) ? fuzz.getInt("D") / 2
+                                  : random.below(fuzz.getInt("D") / 2 + 1)));
+  if (random.onceIn(2)) {
+    fuzz.set("positions", random.pick<StringRef>({"i32", "i64", "index"}));
+    fuzz.set("T", Twine(1 + random.below(40)));
+  }
+  if (random.onceIn(2))
+    fuzz.set("pairing", "interleaved");
+}
+
+static void drawRope(FuzzCase &fuzz, FuzzRandom &random) {
+  fuzz.set("D", Twine(fuzz.getInt("D") / 2 * 2));
+  fuzz.set("N", "1");
+  fuzz.set("E", "1");
+  drawTables(fuzz, random);
+  if (random.onceIn(2))
+    fuzz.set("layout", "s");
+  std::string dynamic;
+  for (char letter : StringRef("BHMT"))
+    if (random.onceIn(2))
+      dynamic += letter;
+  fuzz.set("dynamic", dynamic);
+}
+
+static void drawMerge(FuzzCase &fuzz, FuzzRandom &random) {
+  fuzz.set("N", "1");
+  fuzz.set("parts", Twine(1 + random.below(4)));
+  std::string dynamic;
+  for (char letter : StringRef("BHME"))
+    if (random.onceIn(2))
+      dynamic += letter;
+  fuzz.set("dynamic", dynamic);
+}
+
+/// Draw a layer. Its past, and what else changes the number of keys, is
+/// static unless the tokens are dynamic.
+static void drawMha(FuzzCase &fuzz, FuzzRandom &random) {
+  auto [heads, kvHeads] = random.pick<std::pair<int, int>>(
+      {{1, 1}, {2, 1}, {2, 2}, {4, 2}, {3, 1}});
+  fuzz.set("H", Twine(heads));
+  fuzz.set("G", Twine(kvHeads));
+  for (StringRef key : {"M", "N"})
+    fuzz.set(key, Twine(std::min<int64_t>(fuzz.getInt(key), 40)));
+  for (StringRef key : {"D", "E"})
+    fuzz.set(key, Twine(std::min<int64_t>(fuzz.getInt(key), 16) / 2 * 2));
+  for (StringRef key : {"C", "F"})
+    fuzz.set(key, Twine(random.pick({1, 7, 16, 33})));
+  drawScoreOperands(fuzz, random);
+  drawAttributes(fuzz, random);
+  if (random.onceIn(2))
+    fuzz.set("biases", "1");
+  if (random.onceIn(3))
+    fuzz.set("memory", "1");
+  else if (random.onceIn(2)) {
+    fuzz.set("rope", "1");
+    drawTables(fuzz, random);
+  }
+  if (random.onceIn(3)) {
+    fuzz.set("P", Twine(random.pick({1, 5, 20})));
+    fuzz.reset("offset");
+    fuzz.set("causal", "bottom_right");
+  }
+  if (random.onceIn(2))
+    fuzz.set("dynamic", random.pick<StringRef>({"BMNPA", "MNA", "PA", "BT"}));
+}
+
+FuzzCase mlir::attn::drawFunction(FuzzRandom &random) {
+  FuzzCase fuzz;
+  fuzz.set("type",
+           random.pick<StringRef>({"f32", "f32", "f32", "f16", "bf16", "f64"}));
+  drawExtents(fuzz, random);
+  int64_t which = random.below(20);
+  fuzz.set("op", which == 0   ? "rope"
+                 : which == 1 ? "merge"
+                 : which == 2 ? "mha"
+                              : "sdpa");
+  if (which == 0)
+    drawRope(fuzz, random);
+  else if (which == 1)
+    drawMerge(fuzz, random);
+  else if (which == 2)
+    drawMha(fuzz, random);
+  else
+    drawSdpa(fuzz, random);
+  limitWork(fuzz, "");
+  // Most errors are ours, and LLVM takes most of the time when it optimizes.
+  if (random.onceIn(12))
+    fuzz.set("opt", "3");
+  return fuzz;
+}
+
+/// Draw other values for dynamic extents.
+static void drawDynamicExtents(FuzzCase &fuzz, FuzzRandom &random) {
+  StringRef op = fuzz.get("op");
+  bool isLayer = op == "mha";
+  std::string dynamic = fuzz.get("dynamic").str();
+  std::string keep;
+  for (char letter : StringRef("BMN"))
+    if (!StringRef(dynamic).contains(letter))
+      keep += letter;
+  FuzzCase other = fuzz;
+  drawExtents(other, random);
+  for (char letter : StringRef(dynamic)) {
+    StringRef key(&letter, 1);
+    if (letter == 'T')
+      fuzz.set("T", Twine(1 + random.below(40)));
+    else if (letter == 'P')
+      fuzz.set("P", Twine(fuzz.getInt("P") > 0 ? 1 + random.below(20) : 0));
+    else if (letter == 'M' || letter == 'N')
+      fuzz.set(key, Twine(isLayer ? random.below(40) : other.getInt(key)));
+    else if (letter == 'B' || letter == 'D' || letter == 'E')
+      fuzz.set(key, Twine(op == "rope" && letter == 'D' ? fuzz.getInt("D")
+                                                        : other.getInt(key)));
+  }
+  // Heads keep their ratio unless both are free.
+  bool hasHeads = StringRef(dynamic).contains('H'),
+       hasKvHeads = StringRef(dynamic).contains('G');
+  if (hasHeads && hasKvHeads) {
+    fuzz.set("H", Twine(other.getInt("H")));
+    fuzz.set("G", Twine(other.getInt("G")));
+  } else if (hasHeads && fuzz.getInt("G") > 0) {
+    fuzz.set("H", Twine(fuzz.getInt("G") * random.below(5)));
+  }
+  limitWork(fuzz, keep);
+}
+
+/// Make one extent wrong that no broadcast makes right.
+static void drawBreak(FuzzCase &fuzz, FuzzRandom &random) {
+  auto values = getFuzzOperands(fuzz);
+  for (const FuzzValue &result : getFuzzResults(fuzz))
+    values.push_back(result);
+  const FuzzValue &value = values[random.below(values.size())];
+  if (value.isScalar)
+    return;
+  int64_t dim = random.below(value.shape.size());
+  if (value.shape[dim] == '1' || value.shape[dim] == 'T')
+    return;
+  fuzz.set("break", value.name + "." + Twine(dim));
+}
+
+FuzzCase mlir::attn::drawCall(const FuzzCase &fuzz, FuzzRandom &random) {
+  FuzzCase call = fuzz;
+  drawDynamicExtents(call, random);
+  call.set("seed", Twine(1 + random.below(1000000)));
+  if (random.onceIn(3))
+    call.set("strides", Twine(1 + random.below(1000000)));
+  call.set("guard", random.pick<StringRef>({"back", "front"}));
+  if (random.onceIn(10))
+    call.set("amplitude", random.pick<StringRef>({"4", "0.01", "20"}));
+  if (call.has("bias") && random.onceIn(2))
+    call.set("biasdata", random.pick<StringRef>({"i", "l", "n", "il"}));
+  if (call.has("mask") && random.onceIn(2))
+    call.set("maskdata",
+             random.pick<StringRef>({"none", "all", "sparse", "prefix"}));
+  if (call.get("op") == "sdpa" && random.onceIn(5))
+    call.set("special", random.pick<StringRef>({"q", "k", "v", "kv", "qkv"}));
+  if (call.get("op") == "sdpa" && random.onceIn(10))
+    call.set("values", "ones");
+  if (call.has("positions") && random.onceIn(4) && call.getInt("M") > 0 &&
+      call.getInt("B") > 0)
+    call.set("values", "outside");
+  if (random.onceIn(3))
+    call.set("check", random.pick<StringRef>({"shapes", "threads", "entry"}));
+  if (call.get("check") == "entry" && !call.get("dynamic").contains('B'))
+    call.reset("check");
+  if (random.onceIn(16))
+    drawBreak(call, random);
+  return call;
+}

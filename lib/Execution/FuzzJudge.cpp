@@ -1,0 +1,102 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Judges the results of fuzzed functions within the limits of docs/Numerics.md.
+
+#include "attn/Execution/FuzzJudge.h"
+
+#include "attn/Execution/FuzzData.h"
+#include "attn/Execution/InterpreterBridge.h"
+#include "attn/Execution/SingleAttention.h"
+#include "attn/Execution/Verify.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Say where result `number` is how far off.
+static std::string describe(const Comparison &comparison, size_t number,
+                            const HostTensor &result,
+                            const HostTensor *expected) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "result " << number << " [";
+  llvm::interleaveComma(comparison.at, os);
+  os << "] is off by " << comparison.maxError << ", limit " << comparison.limit
+     << ", " << comparison.count << " of " << result.getSize();
+  if (expected && comparison.at.size() == result.getShape().size() &&
+      result.getShape() == expected->getShape())
+    os << ": got " << result.load(result.getOffset(comparison.at))
+       << ", expected " << expected->load(expected->getOffset(comparison.at));
+  return text;
+}
+
+/// Return the largest score that matters: next to the lowest finite number no
+/// other one does, and a limit that went by it would hold for anything.
+static llvm::Expected<double> findLargestScore(AttentionProblem problem,
+                                               double all) {
+  if (!problem.bias || all < 1e30)
+    return all;
+  auto bias = withoutLowest(*problem.bias);
+  if (!bias)
+    return bias.takeError();
+  problem.bias = &*bias;
+  auto result = computeReference(problem);
+  if (!result)
+    return result.takeError();
+  return result->largestScore;
+}
+
+static llvm::Expected<Complaint> judgeAttention(func::FuncOp function,
+                                                SdpaOp op,
+                                                ArrayRef<HostTensor> inputs,
+                                                ArrayRef<HostTensor> results) {
+  AttentionProblem problem = getProblem(op, inputs);
+  auto exact = computeReference(problem);
+  if (!exact)
+    return exact.takeError();
+  auto outputType = cast<RankedTensorType>(op.getOutput().getType());
+  auto plain =
+      computePlain(problem, *getElementKind(outputType.getElementType()));
+  if (!plain)
+    return plain.takeError();
+  auto score = findLargestScore(problem, exact->largestScore);
+  if (!score)
+    return score.takeError();
+  ErrorTerms terms;
+  terms.kind = problem.query->getKind();
+  terms.largestValue = exact->largestValue;
+  Operation *terminator = function.getBody().front().getTerminator();
+  for (auto [number, value] : llvm::enumerate(terminator->getOperands())) {
+    bool isLse = value == op.getLse();
+    const HostTensor &expected = isLse ? exact->lse : exact->output;
+    CompareOptions options;
+    options.plain = isLse ? &plain->lse : &plain->output;
+    options.mayShow = isLse ? nullptr : &exact->mayShow;
+    terms.plainError = largestDifference(*options.plain, expected);
+    // An lse next to the lowest number is such a number itself.
+    terms.largestScore = isLse ? exact->largestScore : *score;
+    options.limit = isLse ? lseLimit(terms) : outputLimit(terms);
+    Comparison comparison = compareTensors(results[number], expected, options);
+    if (!comparison.pass)
+      return describe(comparison, number, results[number], &expected);
+  }
+  return Complaint();
+}
+
+Complaint mlir::attn::judgeFuzzResults(func::FuncOp function,
+                                       ArrayRef<HostTensor> inputs,
+                                       ArrayRef<HostTensor> results) {
+  if (SdpaOp op = getSingleAttention(function)) {
+    auto complaint = judgeAttention(function, op, inputs, results);
+    if (!complaint)
+      return "the reference: " + llvm::toString(complaint.takeError());
+    return *complaint;
+  }
+  auto verification = verifyResults(function, inputs, results);
+  if (!verification)
+    return "the interpreter: " + llvm::toString(verification.takeError());
+  if (verification->pass)
+    return std::nullopt;
+  size_t number = verification->result;
+  return describe(verification->worst, number, results[number], nullptr);
+}

@@ -1,0 +1,93 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Forked processes, and memory that they share with their parent.
+
+#include "attn/Execution/Isolated.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Plain data, since it is read after its writer has crashed.
+struct SharedNotes::Notes {
+  uint64_t configurations;
+  char text[4096];
+  char complaint[16384];
+};
+
+llvm::Expected<SharedNotes> SharedNotes::create() {
+  void *memory = mmap(nullptr, sizeof(Notes), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return llvm::createStringError("no memory to share with a process");
+  SharedNotes result;
+  result.notes = static_cast<Notes *>(memory);
+  return result;
+}
+
+SharedNotes::~SharedNotes() {
+  if (notes)
+    munmap(notes, sizeof(Notes));
+}
+
+/// Copy as much of `text` as fits.
+static void copyText(MutableArrayRef<char> to, StringRef text) {
+  size_t size = std::min(text.size(), to.size() - 1);
+  std::memcpy(to.data(), text.data(), size);
+  to[size] = '\0';
+}
+
+void SharedNotes::setCase(StringRef text) { copyText(notes->text, text); }
+void SharedNotes::setComplaint(StringRef text) {
+  copyText(notes->complaint, text);
+}
+void SharedNotes::countConfiguration() { ++notes->configurations; }
+void SharedNotes::clear() {
+  notes->configurations = 0;
+  notes->text[0] = notes->complaint[0] = '\0';
+}
+
+StringRef SharedNotes::getCase() const { return notes->text; }
+StringRef SharedNotes::getComplaint() const { return notes->complaint; }
+uint64_t SharedNotes::getConfigurations() const {
+  return notes->configurations;
+}
+
+IsolatedProcess::IsolatedProcess(llvm::function_ref<void()> work,
+                                 unsigned seconds, bool quiet)
+    : id(fork()), seconds(seconds) {
+  if (id != 0)
+    return;
+  // The default action of the alarm ends the process.
+  std::signal(SIGALRM, SIG_DFL);
+  alarm(seconds);
+  int null = quiet ? open("/dev/null", O_WRONLY) : -1;
+  if (null >= 0)
+    dup2(null, STDERR_FILENO);
+  work();
+  _exit(0);
+}
+
+std::optional<std::string> IsolatedProcess::wait() const {
+  if (id < 0)
+    return "no process could be made";
+  int status = 0;
+  if (waitpid(id, &status, 0) != id)
+    return "a process was lost";
+  if (WIFSIGNALED(status))
+    return WTERMSIG(status) == SIGALRM
+               ? "takes more than " + std::to_string(seconds) + " seconds"
+               : "crashes: " + std::string(strsignal(WTERMSIG(status)));
+  if (WEXITSTATUS(status) != 0)
+    return "ends its process with status " +
+           std::to_string(WEXITSTATUS(status));
+  return std::nullopt;
+}
