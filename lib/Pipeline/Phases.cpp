@@ -94,11 +94,10 @@ static void buildVectors(OpPassManager &pm) {
   pm.addPass(createApproximateMath());
 }
 
-// attn-opt --attn-expose-buffers --eliminate-empty-tensors
-//   --empty-tensor-to-alloc-tensor --one-shot-bufferize --canonicalize --cse
+// attn-opt --attn-expose-buffers --empty-tensor-to-alloc-tensor
+//   --one-shot-bufferize --canonicalize --cse
 static void buildBufferization(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createExposeBuffers());
-  pm.addPass(bufferization::createEmptyTensorEliminationPass());
   pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
   pm.addPass(bufferization::createOneShotBufferizePass());
   pm.addPass(createCanonicalizerPass());

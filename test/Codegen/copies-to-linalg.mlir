@@ -12,3 +12,12 @@ func.func @copy(%a: memref<?xf32>, %b: memref<?xf32, strided<[?], offset: ?>>) {
     : memref<?xf32> to memref<?xf32, strided<[?], offset: ?>>
   return
 }
+
+// A copy onto itself is nothing.
+//
+// CHECK-LABEL: func.func @self
+// CHECK-NEXT:  return
+func.func @self(%a: memref<?xf32>) {
+  memref.copy %a, %a : memref<?xf32> to memref<?xf32>
+  return
+}

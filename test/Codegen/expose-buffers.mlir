@@ -6,9 +6,10 @@
 // CHECK-SAME:    %[[X:.*]]: memref<?x8xf32, strided<[?, ?], offset: ?>> {attn.name = "x"},
 // CHECK-SAME:    %[[OUT:.*]]: memref<?x8xf32, strided<[?, 1], offset: ?>>) -> i32
 // CHECK-SAME:    attn.signature = {input_names = ["x"], inputs = [tensor<?x8xf32>], output_names = ["sum"], outputs = [tensor<?x8xf32>]}
-// CHECK:       %[[T:.*]] = bufferization.to_tensor %[[X]] restrict :
-// CHECK:       %[[SUM:.*]] = linalg.add ins(%[[T]], %[[T]]
-// CHECK:       bufferization.materialize_in_destination %[[SUM]] in restrict writable %[[OUT]]
+// CHECK-DAG:   %[[T:.*]] = bufferization.to_tensor %[[X]] restrict :
+// CHECK-DAG:   %[[START:.*]] = bufferization.to_tensor %[[OUT]] restrict writable
+// CHECK:       %[[SUM:.*]] = linalg.add ins(%[[T]], %[[T]] {{.*}} outs(%[[START]]
+// CHECK:       bufferization.materialize_in_destination %[[SUM]] in writable %[[OUT]]
 // CHECK:       return %c0_i32 : i32
 func.func @add(%x: tensor<?x8xf32> {attn.name = "x"})
     -> (tensor<?x8xf32> {attn.name = "sum"}) {
@@ -27,7 +28,7 @@ func.func @add(%x: tensor<?x8xf32> {attn.name = "x"})
 // CHECK:       %[[T:.*]] = bufferization.to_tensor %[[X]] restrict :
 // CHECK:       %[[S:.*]] = tensor.extract %[[T]][] : tensor<i32>
 // CHECK:       %[[R:.*]] = tensor.from_elements %[[S]] : tensor<i32>
-// CHECK:       bufferization.materialize_in_destination %[[R]] in restrict writable %[[OUT]]
+// CHECK:       bufferization.materialize_in_destination %[[R]] in writable %[[OUT]]
 func.func @scalar(%x: i32) -> i32 {
   return %x : i32
 }
@@ -39,13 +40,39 @@ func.func @scalar(%x: i32) -> i32 {
 // CHECK:       %[[WHOLE:.*]] = memref.dim %[[OUT]], %c0
 // CHECK:       %[[M:.*]] = arith.divui %[[WHOLE]], %c2
 // CHECK:       %[[VIEW:.*]] = memref.expand_shape %[[OUT]] {{\[\[}}0, 1], [2]] output_shape [2, %[[M]], 4]
-// CHECK:       bufferization.materialize_in_destination %{{.*}} in restrict writable %[[VIEW]]
+// CHECK:       bufferization.materialize_in_destination %{{.*}} in writable %[[VIEW]]
 // CHECK-SAME:    tensor<2x?x4xf32>
 func.func @collapsed(%x: tensor<2x?x4xf32>) -> tensor<?x4xf32> {
   %y = math.absf %x : tensor<2x?x4xf32>
   %z = tensor.collapse_shape %y [[0, 1], [2]]
     : tensor<2x?x4xf32> into tensor<?x4xf32>
   return %z : tensor<?x4xf32>
+}
+
+// Either branch computes in the result.
+//
+// CHECK-LABEL: func.func @branches
+// CHECK-SAME:    %[[OUT:[^:]*]]: memref<8xf32, strided<[1], offset: ?>>
+// CHECK:       %[[START:.*]] = bufferization.to_tensor %[[OUT]] restrict writable
+// CHECK:       scf.if
+// CHECK:         linalg.fill {{.*}} outs(%[[START]]
+// CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %[[START]])
+func.func @branches(%which: i1, %x: f32, %n: index) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %y = scf.if %which -> tensor<8xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    %f = linalg.fill ins(%x : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %f : tensor<8xf32>
+  } else {
+    %e = tensor.empty() : tensor<8xf32>
+    %l = scf.for %i = %c0 to %n step %c1 iter_args(%t = %e) -> tensor<8xf32> {
+      %i1 = tensor.insert %x into %t[%i] : tensor<8xf32>
+      scf.yield %i1 : tensor<8xf32>
+    }
+    scf.yield %l : tensor<8xf32>
+  }
+  return %y : tensor<8xf32>
 }
 
 // A private function is one of shapes or checks, and keeps what it returns.

@@ -91,7 +91,8 @@ def ExposeBuffers : Pass<"attn-expose-buffers", "::mlir::func::FuncOp"> {
     become further arguments, of innermost stride 1, and the function returns a
     status, 0 for good. A scalar becomes a memref of rank 0. What the function was
     stands in its attribute `attn.signature`. The body stays on tensors, for
-    one-shot-bufferize.
+    one-shot-bufferize; what started from `tensor.empty` and ends in a result starts
+    from the result's memory.
 
     ```mlir
     func.func @f(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
@@ -107,7 +108,7 @@ def ExposeBuffers : Pass<"attn-expose-buffers", "::mlir::func::FuncOp"> {
                  %b: memref<?x8xf32, strided<[?, 1], offset: ?>>) -> i32 {
       %x = bufferization.to_tensor %a restrict : ...
       %y = ...
-      bufferization.materialize_in_destination %y in restrict writable %b : ...
+      bufferization.materialize_in_destination %y in writable %b : ...
       %good = arith.constant 0 : i32
       return %good : i32
     }

@@ -31,6 +31,10 @@ struct CopiesToLinalg : attn::impl::CopiesToLinalgBase<CopiesToLinalg> {
       if (!isa<MemRefType>(copy.getSource().getType()) ||
           !isa<MemRefType>(copy.getTarget().getType()))
         return;
+      if (copy.getSource() == copy.getTarget()) {
+        copy.erase();
+        return;
+      }
       OpBuilder b(copy);
       linalg::makeMemRefCopyOp(b, copy.getLoc(), copy.getSource(),
                                copy.getTarget());

@@ -17,7 +17,8 @@
 //     return %c0_i32
 //
 // An argument may not be written, a result may: one-shot-bufferize inserts copies where a function would write
-// into its arguments, and eliminate-empty-tensors lets results grow in place.
+// into its arguments. Where the computation of a result starts from a tensor without content, it starts from the
+// result's memory instead, so that it grows in place.
 
 #include "attn/Codegen/Passes.h"
 #include "attn/Codegen/Signature.h"
@@ -26,6 +27,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::attn {
@@ -105,6 +107,58 @@ static Value expandLike(tensor::CollapseShapeOp collapse, Value memory) {
                                        sizes);
 }
 
+/// Collect the tensors without content that the computation of `value` writes
+/// into: the operands where each comes in.
+static void findOrigins(OpOperand &use, SmallVectorImpl<OpOperand *> &origins) {
+  auto result = dyn_cast<OpResult>(use.get());
+  if (!result)
+    return;
+  Operation *op = result.getOwner();
+  unsigned index = result.getResultNumber();
+  if (isa<tensor::EmptyOp>(op)) {
+    origins.push_back(&use);
+    return;
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return findOrigins(*loop.getTiedLoopInit(result), origins);
+  if (auto loop = dyn_cast<scf::ForallOp>(op))
+    return findOrigins(*loop.getTiedOpOperand(result), origins);
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    findOrigins(branch.thenYield()->getOpOperand(index), origins);
+    findOrigins(branch.elseYield()->getOpOperand(index), origins);
+    return;
+  }
+  if (auto cast = dyn_cast<tensor::CastOp>(op))
+    return findOrigins(cast.getSourceMutable(), origins);
+  if (auto destinationStyle = dyn_cast<DestinationStyleOpInterface>(op))
+    findOrigins(*destinationStyle.getTiedOpOperand(result), origins);
+}
+
+/// Let what `use` reads be computed in `memory` where its computation starts
+/// from tensors without content.
+static void computeInPlace(OpOperand &use, Value memory) {
+  SmallVector<OpOperand *> origins;
+  findOrigins(use, origins);
+  if (origins.empty())
+    return;
+  auto type = cast<MemRefType>(memory.getType());
+  OpBuilder b(memory.getContext());
+  b.setInsertionPointAfterValue(memory);
+  Value tensor = bufferization::ToTensorOp::create(
+      b, memory.getLoc(),
+      RankedTensorType::get(type.getShape(), type.getElementType()), memory,
+      /*restrict=*/true, /*writable=*/true);
+  for (OpOperand *origin : origins) {
+    Value start = tensor;
+    if (start.getType() != origin->get().getType()) {
+      b.setInsertionPoint(origin->getOwner());
+      start = tensor::CastOp::create(b, memory.getLoc(),
+                                     origin->get().getType(), tensor);
+    }
+    origin->set(start);
+  }
+}
+
 /// Write what `function` returns into new arguments and return a status.
 static void exposeResults(func::FuncOp function, func::ReturnOp returnOp) {
   OpBuilder builder(returnOp);
@@ -125,9 +179,10 @@ static void exposeResults(func::FuncOp function, func::ReturnOp returnOp) {
       memory = expanded;
       result = collapse.getSrc();
     }
-    bufferization::MaterializeInDestinationOp::create(
-        builder, loc, /*result=*/Type(), result, memory, /*restrict=*/true,
+    auto write = bufferization::MaterializeInDestinationOp::create(
+        builder, loc, /*result=*/Type(), result, memory, /*restrict=*/false,
         /*writable=*/true);
+    computeInPlace(write.getSourceMutable(), memory);
   }
   Value good = arith::ConstantIntOp::create(builder, loc, 0, 32);
   returnOp.getOperandsMutable().assign(good);
