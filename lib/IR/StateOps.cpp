@@ -85,13 +85,13 @@ FailureOr<SmallVector<Value>> MergeOp::decomposeOperation(OpBuilder &builder) {
         tile.elementType);
   };
   SmallVector<Value> factors = tile.generic(
-      rows.size(), {}, {{getReference(), rows}, {getOtherReference(), rows}},
-      {{empty(), rows}, {empty(), rows}, {empty(), rows}},
+      rows.size(), {}, {{getOtherReference(), rows}},
+      {{getReference(), rows}, {empty(), rows}, {empty(), rows}},
       [&](OpBuilder &b, ValueRange args) {
-        Value larger = arith::MaxNumFOp::create(b, getLoc(), args[0], args[1]);
+        Value larger = arith::MaxNumFOp::create(b, getLoc(), args[1], args[0]);
         return SmallVector<Value>{larger,
-                                  expDifference(b, getLoc(), args[0], larger),
-                                  expDifference(b, getLoc(), args[1], larger)};
+                                  expDifference(b, getLoc(), args[1], larger),
+                                  expDifference(b, getLoc(), args[0], larger)};
       });
   Value sum =
       blend(tile, getSum(), getOtherSum(), factors[1], factors[2], rows);

@@ -72,8 +72,9 @@ static void buildSchedule(OpPassManager &pm) {
   pm.addPass(createSelectSchedule());
 }
 
-// attn-opt --attn-tile-blocks --canonicalize --cse
+// attn-opt --attn-split-keys --attn-tile-blocks --canonicalize --cse
 static void buildTiles(OpPassManager &pm) {
+  pm.addPass(createSplitKeys());
   pm.addPass(createTileBlocks());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

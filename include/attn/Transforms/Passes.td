@@ -90,6 +90,35 @@ def SelectSchedule : Pass<"attn-select-schedule"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def SplitKeys : Pass<"attn-split-keys"> {
+  let summary = "attention of few rows as chunks of keys that are merged";
+  let description = [{
+    Replaces every `attn.sdpa` whose schedule has a `chunk` by a parallel loop over
+    chunks of keys, each of which gives a state, and a parallel loop that merges the
+    states of a tile in their order. Afterwards no schedule has a chunk.
+
+    ```mlir
+    %o = attn.sdpa %q, %k, %v schedule = <block_m = 4, block_n = 256, rows = 4,
+         columns = 32, lanes = 16, chunk = 1024, fold_heads = true> : ...
+    ```
+
+    becomes
+
+    ```mlir
+    %parts:3 = scf.forall (%b, %heads, %c) ... {
+      attn.block_step ...
+    }
+    %o = scf.forall (%b, %heads) ... {
+      %s:3 = scf.for %c = %c1 to %chunks ... {
+        attn.merge ...
+      }
+      %o, %l = attn.finish %s#0, %s#1, %s#2 ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
 def TileBlocks : Pass<"attn-tile-blocks"> {
   let summary = "attention with a schedule as loops over blocks";
   let description = [{

@@ -19,6 +19,10 @@ SmallVector<OpFoldResult> taskSizes(RewriterBase &rewriter, SdpaOp op);
 /// upstream's tiler does.
 LogicalResult tileBlocks(RewriterBase &rewriter, SdpaOp op);
 
+/// Replace `op`, whose schedule has chunks of keys and whose rows fit one task a
+/// group of heads, by a loop over chunks and a loop that merges their states.
+LogicalResult splitKeys(RewriterBase &rewriter, SdpaOp op);
+
 } // namespace mlir::attn
 
 #endif // ATTN_TRANSFORMS_TILEBLOCKS_H

@@ -146,8 +146,9 @@ LogicalResult ScratchPlacer::hoist(Value value) {
 Value ScratchPlacer::bytesOf(memref::AllocOp alloc) {
   MemRefType type = alloc.getType();
   Type element = type.getElementType();
-  int64_t fixed =
-      element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  int64_t fixed = element.isIndex()
+                      ? 8
+                      : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   for (int64_t size : type.getShape())
     if (ShapedType::isStatic(size))
       fixed *= size;

@@ -81,8 +81,9 @@ struct RegisterTiles : public attn::impl::RegisterTilesBase<RegisterTiles> {
         continue;
       }
       if (failed(emitOp(rewriter, op, getLanes(op, target))))
-        remark::missed(op->getLoc(), remark::RemarkOpts::name("RegisterTile")
-                                         .category("attn"))
+        remark::missed(
+            op->getLoc(),
+            remark::RemarkOpts::name("RegisterTile").category("attn"))
             << remark::reason("'{0}' is not read along its vectors",
                               op->getName().getStringRef());
     }
