@@ -1,0 +1,19 @@
+// The interpreter runs what each phase leaves, as long as there are tensors: all of them mean the same.
+//
+// RUN: attn-run %s --device=interpreter --output=%t.input.npy --output=%t.lse.npy
+// RUN: attnc %s --stop-after=core | attn-run - --function=f --device=interpreter --output=%t.core.npy
+// RUN: cmp %t.input.npy %t.core.npy
+// RUN: attnc %s --stop-after=schedule | attn-run - --function=f --device=interpreter --output=%t.schedule.npy
+// RUN: cmp %t.input.npy %t.schedule.npy
+// RUN: attnc %s --stop-after=tiles | attn-run - --function=f --device=interpreter --output=%t.tiles.npy
+// RUN: cmp %t.input.npy %t.tiles.npy
+// RUN: attnc %s --stop-after=linalg | attn-run - --function=f --device=interpreter --output=%t.linalg.npy
+// RUN: cmp %t.input.npy %t.linalg.npy
+
+func.func @f(%q: tensor<2x4x9x8xf32>, %k: tensor<2x2x21x8xf32>, %v: tensor<2x2x21x6xf32>, %lengths: tensor<2xi32>,
+             %sinks: tensor<4xf32>) -> (tensor<2x4x9x6xf32>, tensor<2x4x9xf32>) {
+  %o, %lse = attn.sdpa %q, %k, %v kv_lengths(%lengths : tensor<2xi32>) sinks(%sinks : tensor<4xf32>)
+    causal = bottom_right window = <left = 5>
+    : tensor<2x4x9x8xf32>, tensor<2x2x21x8xf32>, tensor<2x2x21x6xf32> -> tensor<2x4x9x6xf32>, tensor<2x4x9xf32>
+  return %o, %lse : tensor<2x4x9x6xf32>, tensor<2x4x9xf32>
+}
