@@ -1,4 +1,5 @@
-// The interpreter runs what each phase leaves, as long as there are tensors: all of them mean the same.
+// The interpreter runs what each phase leaves, as long as there are tensors: all of them mean the same. In f64, where no
+// constant of the program is rounded, the results are the same f32 numbers.
 //
 // RUN: attn-run %s --device=interpreter --output=%t.input.npy --output=%t.lse.npy
 // RUN: attnc %s --stop-after=core | attn-run - --function=f --device=interpreter --output=%t.core.npy
@@ -10,10 +11,10 @@
 // RUN: attnc %s --stop-after=linalg | attn-run - --function=f --device=interpreter --output=%t.linalg.npy
 // RUN: cmp %t.input.npy %t.linalg.npy
 
-func.func @f(%q: tensor<2x4x9x8xf32>, %k: tensor<2x2x21x8xf32>, %v: tensor<2x2x21x6xf32>, %lengths: tensor<2xi32>,
-             %sinks: tensor<4xf32>) -> (tensor<2x4x9x6xf32>, tensor<2x4x9xf32>) {
-  %o, %lse = attn.sdpa %q, %k, %v kv_lengths(%lengths : tensor<2xi32>) sinks(%sinks : tensor<4xf32>)
+func.func @f(%q: tensor<2x4x9x8xf64>, %k: tensor<2x2x21x8xf64>, %v: tensor<2x2x21x6xf64>, %lengths: tensor<2xi32>,
+             %sinks: tensor<4xf64>) -> (tensor<2x4x9x6xf32>, tensor<2x4x9xf64>) {
+  %o, %lse = attn.sdpa %q, %k, %v kv_lengths(%lengths : tensor<2xi32>) sinks(%sinks : tensor<4xf64>)
     causal = bottom_right window = <left = 5>
-    : tensor<2x4x9x8xf32>, tensor<2x2x21x8xf32>, tensor<2x2x21x6xf32> -> tensor<2x4x9x6xf32>, tensor<2x4x9xf32>
-  return %o, %lse : tensor<2x4x9x6xf32>, tensor<2x4x9xf32>
+    : tensor<2x4x9x8xf64>, tensor<2x2x21x8xf64>, tensor<2x2x21x6xf64> -> tensor<2x4x9x6xf32>, tensor<2x4x9xf64>
+  return %o, %lse : tensor<2x4x9x6xf32>, tensor<2x4x9xf64>
 }
