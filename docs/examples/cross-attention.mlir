@@ -2,6 +2,7 @@
 // the logarithm of each row's sum, with which parts of an attention can be merged.
 //
 // RUN: attn-opt %s --verify-roundtrip -o /dev/null
+// RUN: attn-run %s --verify
 
 func.func @cross(%q: tensor<2x12x77x64xf32>, %k: tensor<2x12x257x64xf32>,
                  %v: tensor<2x12x257x80xf32>)

@@ -3,6 +3,7 @@
 // written.
 //
 // RUN: attn-opt %s --verify-roundtrip -o /dev/null
+// RUN: attn-run %s --verify --input=2x5x4x24xf32 --input=2x7x2x24xf32 --input=2x7x2x24xf32
 
 func.func @dynamic(%q: tensor<?x?x?x?xf32>, %k: tensor<?x?x?x?xf32>,
                    %v: tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32> {

@@ -2,6 +2,7 @@
 // one row for each batch entry, the bias one matrix for each head. Neither is ever broadcast in memory.
 //
 // RUN: attn-opt %s --verify-roundtrip -o /dev/null
+// RUN: attn-run %s --verify
 
 func.func @masked(%q: tensor<2x8x40x64xf32>, %k: tensor<2x8x50x64xf32>,
                   %v: tensor<2x8x50x64xf32>, %bias: tensor<8x40x50xf32>,

@@ -2,6 +2,8 @@
 // with 8 query heads on 2 key heads, output projection. Weights are stored [out, in].
 //
 // RUN: attn-opt %s --verify-roundtrip -o /dev/null
+// RUN: attn-run %s --verify --input=2x9x512xf32 --input=512x512xf32 --input=128x512xf32 --input=128x512xf32 \
+// RUN:   --input=512x512xf32 --input=256x32xf32 --input=256x32xf32 --input=2x9xi32
 
 func.func @layer(%x: tensor<?x?x512xf32>, %wq: tensor<512x512xf32>,
                  %wk: tensor<128x512xf32>, %wv: tensor<128x512xf32>,

@@ -2,6 +2,7 @@
 // NaN included, has no effect, and its blocks cost nothing.
 //
 // RUN: attn-opt %s --verify-roundtrip -o /dev/null
+// RUN: attn-run %s --verify --input=3x12x9x32xf32 --input=3x12x9x32xf32 --input=3x12x9x32xf32 --input=3xi32
 
 func.func @padding(%q: tensor<?x12x?x32xf32>, %k: tensor<?x12x?x32xf32>,
                    %v: tensor<?x12x?x32xf32>, %lengths: tensor<?xi32>)

@@ -5,6 +5,7 @@
 //   attn-run prefill-f16-d128.mlir --verify --input=1x8x512x128xf16 --input=1x8x512x128xf16 --input=1x8x512x128xf16
 //
 // RUN: attn-opt %s --verify-roundtrip -o /dev/null
+// RUN: attn-run %s --verify --input=1x8x33x128xf16 --input=1x8x45x128xf16 --input=1x8x45x128xf16
 
 func.func @prefill(%q: tensor<1x8x?x128xf16>, %k: tensor<1x8x?x128xf16>,
                    %v: tensor<1x8x?x128xf16>) -> tensor<1x8x?x128xf16> {

@@ -5,6 +5,7 @@
 //   attn-run prefill-f16-d64.mlir --verify --input=1x8x512x64xf16 --input=1x8x512x64xf16 --input=1x8x512x64xf16
 //
 // RUN: attn-opt %s --verify-roundtrip -o /dev/null
+// RUN: attn-run %s --verify --input=1x8x33x64xf16 --input=1x8x45x64xf16 --input=1x8x45x64xf16
 
 func.func @prefill(%q: tensor<1x8x?x64xf16>, %k: tensor<1x8x?x64xf16>,
                    %v: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {

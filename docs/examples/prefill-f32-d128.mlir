@@ -5,6 +5,7 @@
 //   attn-run prefill-f32-d128.mlir --verify --input=1x8x512x128xf32 --input=1x8x512x128xf32 --input=1x8x512x128xf32
 //
 // RUN: attn-opt %s --verify-roundtrip -o /dev/null
+// RUN: attn-run %s --verify --input=1x8x33x128xf32 --input=1x8x45x128xf32 --input=1x8x45x128xf32
 
 func.func @prefill(%q: tensor<1x8x?x128xf32>, %k: tensor<1x8x?x128xf32>,
                    %v: tensor<1x8x?x128xf32>) -> tensor<1x8x?x128xf32> {

@@ -5,6 +5,7 @@
 //   attn-run prefill-f32-d64.mlir --verify --input=1x8x512x64xf32 --input=1x8x512x64xf32 --input=1x8x512x64xf32
 //
 // RUN: attn-opt %s --verify-roundtrip -o /dev/null
+// RUN: attn-run %s --verify --input=1x8x33x64xf32 --input=1x8x45x64xf32 --input=1x8x45x64xf32
 
 func.func @prefill(%q: tensor<1x8x?x64xf32>, %k: tensor<1x8x?x64xf32>,
                    %v: tensor<1x8x?x64xf32>) -> tensor<1x8x?x64xf32> {

@@ -2,6 +2,7 @@
 // its square.
 //
 // RUN: attn-opt %s --verify-roundtrip -o /dev/null
+// RUN: attn-run %s --verify --input=1x8x300x64xf32 --input=1x8x300x64xf32 --input=1x8x300x64xf32
 
 func.func @window(%q: tensor<1x8x?x64xf32>, %k: tensor<1x8x?x64xf32>,
                   %v: tensor<1x8x?x64xf32>) -> tensor<1x8x?x64xf32> {
