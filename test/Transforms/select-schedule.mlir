@@ -1,0 +1,204 @@
+// RUN: attn-opt %s --attn-select-schedule --split-input-file | FileCheck %s
+
+// AVX-512: vectors of 16 floats, and 8 rows as its 32 registers allow.
+//
+// CHECK-LABEL: func.func @wide
+// CHECK: schedule = <block_m = 256, block_n = 256, rows = 8, columns = 32, lanes = 16>
+module attributes {attn.target = {triple = "x86_64-unknown-linux-gnu",
+    cpu = "icelake-server", features = "", vector_bits = 512,
+    vector_registers = 32, l1_bytes = 49152, l2_bytes = 2097152}} {
+func.func @wide(%x: tensor<1x2x1024x64xf32>) -> tensor<1x2x1024x64xf32> {
+  %o = attn.sdpa %x, %x, %x
+    : tensor<1x2x1024x64xf32>, tensor<1x2x1024x64xf32>, tensor<1x2x1024x64xf32>
+    -> tensor<1x2x1024x64xf32>
+  return %o : tensor<1x2x1024x64xf32>
+}
+
+// Half the lanes for f64.
+//
+// CHECK-LABEL: func.func @wide_double
+// CHECK: rows = 8, columns = 16, lanes = 8>
+func.func @wide_double(%x: tensor<1x2x1024x64xf64>) -> tensor<1x2x1024x64xf64> {
+  %o = attn.sdpa %x, %x, %x
+    : tensor<1x2x1024x64xf64>, tensor<1x2x1024x64xf64>, tensor<1x2x1024x64xf64>
+    -> tensor<1x2x1024x64xf64>
+  return %o : tensor<1x2x1024x64xf64>
+}
+
+// Half floats are computed in f32, and get its lanes.
+//
+// CHECK-LABEL: func.func @wide_half
+// CHECK: rows = 8, columns = 32, lanes = 16>
+func.func @wide_half(%x: tensor<1x2x1024x64xf16>) -> tensor<1x2x1024x64xf16> {
+  %o = attn.sdpa %x, %x, %x
+    : tensor<1x2x1024x64xf16>, tensor<1x2x1024x64xf16>, tensor<1x2x1024x64xf16>
+    -> tensor<1x2x1024x64xf16>
+  return %o : tensor<1x2x1024x64xf16>
+}
+}
+
+// -----
+
+// AVX2, the default: vectors of 8 floats, and 4 rows as its 16 registers allow.
+//
+// CHECK-LABEL: func.func @narrow
+// CHECK: rows = 4, columns = 16, lanes = 8>
+func.func @narrow(%x: tensor<1x2x1024x64xf32>) -> tensor<1x2x1024x64xf32> {
+  %o = attn.sdpa %x, %x, %x
+    : tensor<1x2x1024x64xf32>, tensor<1x2x1024x64xf32>, tensor<1x2x1024x64xf32>
+    -> tensor<1x2x1024x64xf32>
+  return %o : tensor<1x2x1024x64xf32>
+}
+
+// The batch, the heads and their groups leave the schedule as it is: an entry
+// gives the same bits alone and among others.
+//
+// CHECK-LABEL: func.func @batches_and_heads
+// CHECK: schedule = [[SCHEDULE:<.*>]] : tensor<1x1x100x64xf32>
+// CHECK: schedule = [[SCHEDULE]] : tensor<17x8x100x64xf32>
+// CHECK: schedule = [[SCHEDULE]] : tensor<?x8x100x64xf32>
+func.func @batches_and_heads(%x: tensor<1x1x100x64xf32>,
+    %y: tensor<17x8x100x64xf32>, %z: tensor<?x8x100x64xf32>,
+    %k: tensor<?x2x100x64xf32>) -> (tensor<1x1x100x64xf32>,
+    tensor<17x8x100x64xf32>, tensor<?x8x100x64xf32>) {
+  %0 = attn.sdpa %x, %x, %x
+    : tensor<1x1x100x64xf32>, tensor<1x1x100x64xf32>, tensor<1x1x100x64xf32>
+    -> tensor<1x1x100x64xf32>
+  %1 = attn.sdpa %y, %y, %y
+    : tensor<17x8x100x64xf32>, tensor<17x8x100x64xf32>, tensor<17x8x100x64xf32>
+    -> tensor<17x8x100x64xf32>
+  %2 = attn.sdpa %z, %k, %k
+    : tensor<?x8x100x64xf32>, tensor<?x2x100x64xf32>, tensor<?x2x100x64xf32>
+    -> tensor<?x8x100x64xf32>
+  return %0, %1, %2 : tensor<1x1x100x64xf32>, tensor<17x8x100x64xf32>,
+    tensor<?x8x100x64xf32>
+}
+
+// Blocks are cut evenly: 257 rows and keys are one block of 260 and of 272, not
+// 256 and one more.
+//
+// CHECK-LABEL: func.func @one_more
+// CHECK: schedule = <block_m = 260, block_n = 272,
+func.func @one_more(%x: tensor<1x1x257x64xf32>) -> tensor<1x1x257x64xf32> {
+  %o = attn.sdpa %x, %x, %x
+    : tensor<1x1x257x64xf32>, tensor<1x1x257x64xf32>, tensor<1x1x257x64xf32>
+    -> tensor<1x1x257x64xf32>
+  return %o : tensor<1x1x257x64xf32>
+}
+
+// Blocks do not exceed what there is by more than a register tile.
+//
+// CHECK-LABEL: func.func @short
+// CHECK: schedule = <block_m = 20, block_n = 48,
+func.func @short(%q: tensor<1x1x20x64xf32>, %k: tensor<1x1x48x64xf32>)
+    -> tensor<1x1x20x64xf32> {
+  %o = attn.sdpa %q, %k, %k
+    : tensor<1x1x20x64xf32>, tensor<1x1x48x64xf32>, tensor<1x1x48x64xf32>
+    -> tensor<1x1x20x64xf32>
+  return %o : tensor<1x1x20x64xf32>
+}
+
+// Few rows: the 4 query heads of a group are the rows of one task, and long keys
+// are split in chunks of whole blocks.
+//
+// CHECK-LABEL: func.func @decode
+// CHECK: schedule = <block_m = 4, block_n = 256, rows = 4, columns = 16, lanes = 8, chunk = 1024, fold_heads = true>
+func.func @decode(%q: tensor<1x8x1x64xf32>, %k: tensor<1x2x4096x64xf32>)
+    -> tensor<1x8x1x64xf32> {
+  %o = attn.sdpa %q, %k, %k
+    : tensor<1x8x1x64xf32>, tensor<1x2x4096x64xf32>, tensor<1x2x4096x64xf32>
+    -> tensor<1x8x1x64xf32>
+  return %o : tensor<1x8x1x64xf32>
+}
+
+// A chunk would hold all of 1024 keys: they are not split.
+//
+// CHECK-LABEL: func.func @decode_short
+// CHECK: schedule = <block_m = 4, block_n = 256,
+// CHECK-NOT: chunk
+// CHECK-SAME: fold_heads = true>
+func.func @decode_short(%q: tensor<1x8x1x64xf32>, %k: tensor<1x2x1024x64xf32>)
+    -> tensor<1x8x1x64xf32> {
+  %o = attn.sdpa %q, %k, %k
+    : tensor<1x8x1x64xf32>, tensor<1x2x1024x64xf32>, tensor<1x2x1024x64xf32>
+    -> tensor<1x8x1x64xf32>
+  return %o : tensor<1x8x1x64xf32>
+}
+
+// 4 rows of 4 heads are few, 5 of 4 are not.
+//
+// CHECK-LABEL: func.func @limit
+// CHECK: block_m = 16, {{.*}} fold_heads = true>
+// CHECK: block_m = 8,
+// CHECK-NOT: fold_heads
+// CHECK: return
+func.func @limit(%q: tensor<1x8x4x64xf32>, %r: tensor<1x8x5x64xf32>,
+    %k: tensor<1x2x64x64xf32>) -> (tensor<1x8x4x64xf32>, tensor<1x8x5x64xf32>) {
+  %0 = attn.sdpa %q, %k, %k
+    : tensor<1x8x4x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>
+    -> tensor<1x8x4x64xf32>
+  %1 = attn.sdpa %r, %k, %k
+    : tensor<1x8x5x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>
+    -> tensor<1x8x5x64xf32>
+  return %0, %1 : tensor<1x8x4x64xf32>, tensor<1x8x5x64xf32>
+}
+
+// One row alone leaves most registers to its keys: four vectors of them.
+//
+// CHECK-LABEL: func.func @single_row
+// CHECK: block_m = 1, {{.*}} rows = 1, columns = 32, lanes = 8,
+func.func @single_row(%q: tensor<1x2x1x64xf32>, %k: tensor<1x2x64x64xf32>)
+    -> tensor<1x2x1x64xf32> {
+  %o = attn.sdpa %q, %k, %k
+    : tensor<1x2x1x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>
+    -> tensor<1x2x1x64xf32>
+  return %o : tensor<1x2x1x64xf32>
+}
+
+// A number of rows that is not known chooses at run time: up to 16 / 4 rows a
+// head are few.
+//
+// CHECK-LABEL: func.func @dynamic
+// CHECK-SAME: %[[QUERY:[a-z0-9]+]]: tensor<1x8x?x64xf32>
+// CHECK: %[[ROWS:.*]] = tensor.dim %[[QUERY]], %c2
+// CHECK: %[[LIMIT:.*]] = arith.constant 4 : index
+// CHECK: %[[FEW:.*]] = arith.cmpi sle, %[[ROWS]], %[[LIMIT]]
+// CHECK: scf.if %[[FEW]]
+// CHECK: attn.sdpa {{.*}} fold_heads = true>
+// CHECK: else
+// CHECK: attn.sdpa {{.*}} schedule = <block_m = 256,
+// CHECK-NOT: fold_heads
+// CHECK: return
+func.func @dynamic(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x64xf32>)
+    -> tensor<1x8x?x64xf32> {
+  %o = attn.sdpa %q, %k, %k
+    : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>
+    -> tensor<1x8x?x64xf32>
+  return %o : tensor<1x8x?x64xf32>
+}
+
+// Heads that are not known cannot be folded.
+//
+// CHECK-LABEL: func.func @dynamic_heads
+// CHECK-NOT: scf.if
+// CHECK: schedule = <block_m = 256,
+// CHECK-NOT: fold_heads
+// CHECK: return
+func.func @dynamic_heads(%x: tensor<1x?x?x64xf32>) -> tensor<1x?x?x64xf32> {
+  %o = attn.sdpa %x, %x, %x
+    : tensor<1x?x?x64xf32>, tensor<1x?x?x64xf32>, tensor<1x?x?x64xf32>
+    -> tensor<1x?x?x64xf32>
+  return %o : tensor<1x?x?x64xf32>
+}
+
+// What somebody has chosen stays.
+//
+// CHECK-LABEL: func.func @chosen
+// CHECK: schedule = <block_m = 8, block_n = 16, rows = 4, columns = 8, lanes = 4>
+func.func @chosen(%x: tensor<1x1x257x64xf32>) -> tensor<1x1x257x64xf32> {
+  %o = attn.sdpa %x, %x, %x schedule = <block_m = 8, block_n = 16, rows = 4,
+       columns = 8, lanes = 4>
+    : tensor<1x1x257x64xf32>, tensor<1x1x257x64xf32>, tensor<1x1x257x64xf32>
+    -> tensor<1x1x257x64xf32>
+  return %o : tensor<1x1x257x64xf32>
+}
