@@ -1,0 +1,85 @@
+// RUN: attn-opt %s --attn-specialize-strides --cse --split-input-file | FileCheck %s
+
+// The whole nest is there twice: for an argument whose elements lie together, and
+// as it was.
+//
+// CHECK-LABEL: func.func @nest
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<?x64xf32, strided<[?, ?], offset: ?>>
+// CHECK: %{{.*}}, %{{.*}}, %{{.*}}:2, %[[STRIDES:.*]]:2 = memref.extract_strided_metadata %[[X]]
+// CHECK: %[[TOGETHER:.*]] = arith.cmpi eq, %[[STRIDES]]#1, %c1
+// CHECK: scf.if %[[TOGETHER]]
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: vector.transfer_read {{.*}} : memref<?x64xf32, strided<[?, 1], offset: ?>>, vector<16xf32>
+// CHECK: } else {
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: vector.transfer_read %[[X]]{{.*}} : memref<?x64xf32, strided<[?, ?], offset: ?>>, vector<16xf32>
+func.func @nest(%x: memref<?x64xf32, strided<[?, ?], offset: ?>>,
+    %y: memref<16xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %j = %c0 to %c64 step %c16 {
+      %v = vector.transfer_read %x[%i, %j], %zero {in_bounds = [true]}
+        : memref<?x64xf32, strided<[?, ?], offset: ?>>, vector<16xf32>
+      vector.transfer_write %v, %y[%c0] {in_bounds = [true]}
+        : vector<16xf32>, memref<16xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+// A part of an argument has the argument's innermost stride, and the results of
+// the loop come from whichever ran.
+//
+// CHECK-LABEL: func.func @part
+// CHECK: %[[RESULT:.*]] = scf.if %{{.*}} -> (vector<16xf32>)
+// CHECK: vector.transfer_read {{.*}} strided<[?, 1], offset: ?>>, vector<16xf32>
+// CHECK: scf.yield
+// CHECK: else
+// CHECK: vector.transfer_read {{.*}} strided<[?, ?], offset: ?>>, vector<16xf32>
+// CHECK: scf.yield
+// CHECK: return %[[RESULT]]
+func.func @part(%x: memref<8x?x64xf32, strided<[?, ?, ?], offset: ?>>,
+    %start: vector<16xf32>, %n: index) -> vector<16xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %part = memref.subview %x[3, 0, 0] [1, %n, 64] [1, 1, 1]
+    : memref<8x?x64xf32, strided<[?, ?, ?], offset: ?>>
+    to memref<?x64xf32, strided<[?, ?], offset: ?>>
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %start) -> (vector<16xf32>) {
+    %v = vector.transfer_read %part[%i, %c0], %zero {in_bounds = [true]}
+      : memref<?x64xf32, strided<[?, ?], offset: ?>>, vector<16xf32>
+    %t = arith.addf %s, %v : vector<16xf32>
+    scf.yield %t : vector<16xf32>
+  }
+  return %sum : vector<16xf32>
+}
+
+// -----
+
+// A stride that is known needs no test.
+//
+// CHECK-LABEL: func.func @known
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @known(%x: memref<?x64xf32, strided<[?, 1], offset: ?>>,
+    %y: memref<16xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %n step %c1 {
+    %v = vector.transfer_read %x[%i, %c0], %zero {in_bounds = [true]}
+      : memref<?x64xf32, strided<[?, 1], offset: ?>>, vector<16xf32>
+    vector.transfer_write %v, %y[%c0] {in_bounds = [true]}
+      : vector<16xf32>, memref<16xf32>
+  }
+  return
+}

@@ -1,0 +1,84 @@
+// RUN: attn-opt %s --attn-split-keys --canonicalize --cse --split-input-file | FileCheck %s
+
+// 256 keys in chunks of 64: a task for each of the 4 chunks of an entry's group of
+// heads gives a state, and a task for each group merges them in order, the first
+// with the second, and so on.
+//
+// CHECK-LABEL: func.func @decode
+// CHECK: %[[PARTS:.*]]:3 = scf.forall (%[[B:.*]], %[[G:.*]], %[[C:.*]]) in (3, 2, 4)
+// CHECK: arith.muli %[[C]], %c64
+// CHECK: attn.block_step
+// CHECK-NOT: attn.finish
+// CHECK: tensor.parallel_insert_slice %{{.*}} into %{{.*}}[%[[B]], %[[G]], %[[C]], 0, 0]
+// CHECK: scf.forall (%[[B2:.*]], %[[G2:.*]]) in (3, 2)
+// CHECK: tensor.extract_slice %[[PARTS]]#0[%[[B2]], %[[G2]], 0, 0, 0]
+// CHECK: %[[STATE:.*]]:3 = scf.for %[[NEXT:.*]] = %c1 to %c4 step %c1 iter_args(%[[R:.*]] = %{{.*}}, %[[S:.*]] = %{{.*}}, %[[A:.*]] = %{{.*}})
+// CHECK: tensor.extract_slice %[[PARTS]]#0[%[[B2]], %[[G2]], %[[NEXT]], 0, 0]
+// CHECK: attn.merge(%[[R]], %[[S]], %[[A]]),
+// CHECK: attn.finish %[[STATE]]#0, %[[STATE]]#1, %[[STATE]]#2
+// CHECK-NOT: attn.sdpa
+func.func @decode(%q: tensor<3x8x1x8xf32>, %k: tensor<3x2x256x8xf32>)
+    -> tensor<3x8x1x8xf32> {
+  %o = attn.sdpa %q, %k, %k schedule = <block_m = 4, block_n = 32, rows = 4,
+       columns = 16, lanes = 8, chunk = 64, fold_heads = true>
+    : tensor<3x8x1x8xf32>, tensor<3x2x256x8xf32>, tensor<3x2x256x8xf32>
+    -> tensor<3x8x1x8xf32>
+  return %o : tensor<3x8x1x8xf32>
+}
+
+// -----
+
+// The sink joins once, when all chunks are merged.
+//
+// CHECK-LABEL: func.func @sinks
+// CHECK-NOT: sinks
+// CHECK: attn.merge
+// CHECK: attn.finish {{.*}} sinks(
+// CHECK-NOT: sinks
+func.func @sinks(%q: tensor<1x2x1x8xf32>, %k: tensor<1x2x256x8xf32>,
+    %sink: tensor<2xf32>) -> tensor<1x2x1x8xf32> {
+  %o = attn.sdpa %q, %k, %k sinks(%sink : tensor<2xf32>)
+       schedule = <block_m = 1, block_n = 32, rows = 1, columns = 16,
+       lanes = 8, chunk = 64, fold_heads = true>
+    : tensor<1x2x1x8xf32>, tensor<1x2x256x8xf32>, tensor<1x2x256x8xf32>
+    -> tensor<1x2x1x8xf32>
+  return %o : tensor<1x2x1x8xf32>
+}
+
+// -----
+
+// The number of chunks follows from the number of keys; no key is one chunk too,
+// whose state is the empty one.
+//
+// CHECK: #[[$COUNT:.*]] = affine_map<()[s0] -> (s0 ceildiv 64, 1)>
+// CHECK-LABEL: func.func @dynamic
+// CHECK-SAME: %[[K:[a-z0-9]+]]: tensor<1x2x?x8xf32>
+// CHECK: %[[KEYS:.*]] = tensor.dim %[[K]], %c2
+// CHECK: %[[CHUNKS:.*]] = affine.max #[[$COUNT]]()[%[[KEYS]]]
+// CHECK: scf.forall {{.*}} in (2, %[[CHUNKS]])
+// CHECK: scf.for %{{.*}} = %c1 to %[[CHUNKS]] step %c1
+// CHECK: attn.merge
+func.func @dynamic(%q: tensor<1x2x1x8xf32>, %k: tensor<1x2x?x8xf32>)
+    -> tensor<1x2x1x8xf32> {
+  %o = attn.sdpa %q, %k, %k schedule = <block_m = 1, block_n = 32, rows = 1,
+       columns = 16, lanes = 8, chunk = 64, fold_heads = true>
+    : tensor<1x2x1x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>
+    -> tensor<1x2x1x8xf32>
+  return %o : tensor<1x2x1x8xf32>
+}
+
+// -----
+
+// A schedule without a chunk is left to tile-blocks.
+//
+// CHECK-LABEL: func.func @whole
+// CHECK-NOT: scf.forall
+// CHECK: attn.sdpa {{.*}} schedule =
+func.func @whole(%q: tensor<1x2x1x8xf32>, %k: tensor<1x2x256x8xf32>)
+    -> tensor<1x2x1x8xf32> {
+  %o = attn.sdpa %q, %k, %k schedule = <block_m = 1, block_n = 32, rows = 1,
+       columns = 16, lanes = 8, fold_heads = true>
+    : tensor<1x2x1x8xf32>, tensor<1x2x256x8xf32>, tensor<1x2x256x8xf32>
+    -> tensor<1x2x1x8xf32>
+  return %o : tensor<1x2x1x8xf32>
+}

@@ -1,0 +1,198 @@
+// RUN: attn-opt %s --attn-tile-blocks --canonicalize --cse --split-input-file | FileCheck %s
+
+// A task is an entry of the batch, a head and block_m rows. All blocks of keys are
+// whole and nothing excludes a key: there is one loop, without code for masking.
+//
+// CHECK-LABEL: func.func @full
+// CHECK: scf.forall (%[[B:.*]], %[[H:.*]], %[[M:.*]]) = (0, 0, 0) to (2, 3, 32) step (1, 1, 16)
+// CHECK: linalg.pack {{.*}} inner_tiles = [8] {{.*}} : tensor<16x8xf32> -> tensor<2x8x8xf32>
+// CHECK: scf.for %{{.*}} = %c0 to %c64 step %c32
+// CHECK: linalg.pack {{.*}} inner_tiles = [16]
+// CHECK: linalg.pack {{.*}} inner_tiles = [16, 16]
+// CHECK: scf.for %{{.*}} = %c0 to %c2 step %c1
+// CHECK: attn.block_step
+// CHECK-NOT: bounded
+// CHECK-SAME: schedule =
+// CHECK-NOT: attn.block_step
+// CHECK: attn.finish
+// CHECK: linalg.unpack
+// CHECK: tensor.parallel_insert_slice %{{.*}} into %{{.*}}[%[[B]], %[[H]], %[[M]], 0]
+// CHECK: } {attn.schedule = #attn.schedule<block_m = 16, block_n = 32, rows = 8, columns = 16, lanes = 8>}
+func.func @full(%q: tensor<2x3x32x8xf32>, %k: tensor<2x3x64x8xf32>)
+    -> tensor<2x3x32x8xf32> {
+  %o = attn.sdpa %q, %k, %k schedule = <block_m = 16, block_n = 32, rows = 8,
+       columns = 16, lanes = 8>
+    : tensor<2x3x32x8xf32>, tensor<2x3x64x8xf32>, tensor<2x3x64x8xf32>
+    -> tensor<2x3x32x8xf32>
+  return %o : tensor<2x3x32x8xf32>
+}
+
+// -----
+
+// The rows of the last task and the keys of the last block are fewer: 40 rows in
+// tasks of 16, 70 keys in blocks of 32, of which the last has its own loop.
+//
+// CHECK-LABEL: func.func @tails
+// CHECK: scf.forall (%[[M:.*]]) = (0) to (40) step (16)
+// CHECK: %[[FEWER:.*]] = affine.min #{{.*}}(%[[M]])
+// CHECK: tensor.extract_slice %{{.*}}[{{.*}}] [1, 1, %[[FEWER]], 8]
+// CHECK: scf.for %{{.*}} = %c0 to %c64 step %c32
+// CHECK: attn.block_step
+// CHECK-NOT: bounded
+// CHECK-SAME: schedule =
+// CHECK: linalg.pack {{.*}} padding_value({{.*}}) {{.*}} : tensor<6x8xf32> -> tensor<1x8x16xf32>
+// CHECK: attn.block_step {{.*}} bounded
+// CHECK-NOT: attn.block_step
+// CHECK: attn.finish
+func.func @tails(%q: tensor<1x1x40x8xf32>, %k: tensor<1x1x70x8xf32>)
+    -> tensor<1x1x40x8xf32> {
+  %o = attn.sdpa %q, %k, %k schedule = <block_m = 16, block_n = 32, rows = 8,
+       columns = 16, lanes = 8>
+    : tensor<1x1x40x8xf32>, tensor<1x1x70x8xf32>, tensor<1x1x70x8xf32>
+    -> tensor<1x1x40x8xf32>
+  return %o : tensor<1x1x40x8xf32>
+}
+
+// -----
+
+// Causal: keys after the last row of a task are outside the loops, which end at
+// m + 16. Blocks up to the first row need no masking code, those after it do.
+//
+// CHECK-LABEL: func.func @causal
+// CHECK: scf.forall (%[[M:.*]]) =
+// CHECK: %[[END:.*]] = arith.addi %[[M]], %c16
+// CHECK: arith.minsi %[[END]], %c64
+// CHECK: attn.block_step
+// CHECK-NOT: causal
+// CHECK-NOT: bounded
+// CHECK-SAME: schedule =
+// CHECK: attn.block_step {{.*}} causal bounded
+// CHECK-NOT: attn.block_step
+// CHECK: attn.finish
+func.func @causal(%x: tensor<1x1x64x8xf32>) -> tensor<1x1x64x8xf32> {
+  %o = attn.sdpa %x, %x, %x causal = top_left schedule = <block_m = 16,
+       block_n = 32, rows = 8, columns = 16, lanes = 8>
+    : tensor<1x1x64x8xf32>, tensor<1x1x64x8xf32>, tensor<1x1x64x8xf32>
+    -> tensor<1x1x64x8xf32>
+  return %o : tensor<1x1x64x8xf32>
+}
+
+// -----
+
+// A window to the left has an edge on either side: three loops. The first starts
+// at m - 40.
+//
+// CHECK-LABEL: func.func @window
+// CHECK: scf.forall (%[[M:.*]]) =
+// CHECK: %[[START:.*]] = arith.subi %[[M]], %c40
+// CHECK: arith.maxsi %[[START]], %c0
+// CHECK: attn.block_step {{.*}} causal window = <left = 40> bounded
+// CHECK: attn.block_step
+// CHECK-NOT: window
+// CHECK-NOT: bounded
+// CHECK-SAME: schedule =
+// CHECK: attn.block_step {{.*}} causal window = <left = 40> bounded
+// CHECK-NOT: attn.block_step
+// CHECK: attn.finish
+func.func @window(%x: tensor<1x1x64x8xf32>) -> tensor<1x1x64x8xf32> {
+  %o = attn.sdpa %x, %x, %x causal = top_left window = <left = 40>
+       schedule = <block_m = 16, block_n = 32, rows = 8, columns = 16, lanes = 8>
+    : tensor<1x1x64x8xf32>, tensor<1x1x64x8xf32>, tensor<1x1x64x8xf32>
+    -> tensor<1x1x64x8xf32>
+  return %o : tensor<1x1x64x8xf32>
+}
+
+// -----
+
+// The loops end at the length of the batch entry, clamped to [0, 64].
+//
+// CHECK-LABEL: func.func @lengths
+// CHECK-SAME: %[[LENGTHS:[a-z0-9]+]]: tensor<2xindex>
+// CHECK: scf.forall (%[[B:.*]], %{{.*}}) =
+// CHECK: tensor.extract_slice %[[LENGTHS]][%[[B]]] [1]
+// CHECK: %[[LENGTH:.*]] = tensor.extract %{{.*}} : tensor<{{.*}}xindex>
+// CHECK: %[[POSITIVE:.*]] = arith.maxsi %[[LENGTH]], %c0
+// CHECK: arith.minsi %[[POSITIVE]], %c64
+// CHECK: attn.block_step {{.*}} bounded
+// CHECK: attn.finish
+func.func @lengths(%x: tensor<2x1x64x8xf32>, %n: tensor<2xindex>)
+    -> tensor<2x1x64x8xf32> {
+  %o = attn.sdpa %x, %x, %x kv_lengths(%n : tensor<2xindex>)
+       schedule = <block_m = 16, block_n = 32, rows = 8, columns = 16, lanes = 8>
+    : tensor<2x1x64x8xf32>, tensor<2x1x64x8xf32>, tensor<2x1x64x8xf32>
+    -> tensor<2x1x64x8xf32>
+  return %o : tensor<2x1x64x8xf32>
+}
+
+// -----
+
+// Folded: a task has the 4 query heads that share a key head, one row of each.
+//
+// CHECK-LABEL: func.func @folded
+// CHECK: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (2, 8) step (1, 4)
+// CHECK: scf.for %{{.*}} = %c0 to %c4 step %c1
+// CHECK: linalg.pack {{.*}} : tensor<4x8xf32> -> tensor<1x8x4xf32>
+// CHECK: attn.block_step {{.*}} row %{{.*}} per %c1
+// CHECK: attn.finish
+func.func @folded(%q: tensor<2x8x1x8xf32>, %k: tensor<2x2x64x8xf32>)
+    -> tensor<2x8x1x8xf32> {
+  %o = attn.sdpa %q, %k, %k schedule = <block_m = 4, block_n = 32, rows = 4,
+       columns = 16, lanes = 8, fold_heads = true>
+    : tensor<2x8x1x8xf32>, tensor<2x2x64x8xf32>, tensor<2x2x64x8xf32>
+    -> tensor<2x8x1x8xf32>
+  return %o : tensor<2x8x1x8xf32>
+}
+
+// -----
+
+// Tensors of layout bshd are read and written where they lie.
+//
+// CHECK-LABEL: func.func @bshd
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<2x32x3x8xf32>
+// CHECK-NOT: linalg.transpose
+// CHECK: scf.forall (%[[B:.*]], %[[H:.*]], %[[M:.*]]) =
+// CHECK: tensor.extract_slice %[[X]][%[[B]], %[[M]], %[[H]], 0] [1, 16, 1, 8]
+// CHECK-NOT: linalg.transpose
+// CHECK: tensor.parallel_insert_slice %{{.*}} into %{{.*}}[%[[B]], %[[M]], %[[H]], 0] [1, 16, 1, 8]
+func.func @bshd(%x: tensor<2x32x3x8xf32>) -> tensor<2x32x3x8xf32> {
+  %o = attn.sdpa %x, %x, %x layout = bshd schedule = <block_m = 16,
+       block_n = 32, rows = 8, columns = 16, lanes = 8>
+    : tensor<2x32x3x8xf32>, tensor<2x32x3x8xf32>, tensor<2x32x3x8xf32>
+    -> tensor<2x32x3x8xf32>
+  return %o : tensor<2x32x3x8xf32>
+}
+
+// -----
+
+// Sizes that are not known are the loops' bounds; what a task holds has the size
+// of a whole block all the same.
+//
+// CHECK-LABEL: func.func @dynamic
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: tensor<?x3x?x8xf32>
+// CHECK-DAG: %[[BATCH:.*]] = tensor.dim %[[Q]], %c0
+// CHECK-DAG: %[[ROWS:.*]] = tensor.dim %[[Q]], %c2
+// CHECK: scf.forall {{.*}} to (%[[BATCH]], 3, %[[ROWS]]) step (1, 1, 16)
+// CHECK-NOT: bufferization.alloc_tensor(%
+// CHECK: return
+func.func @dynamic(%q: tensor<?x3x?x8xf32>, %k: tensor<?x3x?x8xf32>)
+    -> tensor<?x3x?x8xf32> {
+  %o = attn.sdpa %q, %k, %k schedule = <block_m = 16, block_n = 32, rows = 8,
+       columns = 16, lanes = 8>
+    : tensor<?x3x?x8xf32>, tensor<?x3x?x8xf32>, tensor<?x3x?x8xf32>
+    -> tensor<?x3x?x8xf32>
+  return %o : tensor<?x3x?x8xf32>
+}
+
+// -----
+
+// Without a schedule nothing is done.
+//
+// CHECK-LABEL: func.func @unscheduled
+// CHECK-NOT: scf.forall
+// CHECK: attn.sdpa
+func.func @unscheduled(%x: tensor<1x1x64x8xf32>) -> tensor<1x1x64x8xf32> {
+  %o = attn.sdpa %x, %x, %x
+    : tensor<1x1x64x8xf32>, tensor<1x1x64x8xf32>, tensor<1x1x64x8xf32>
+    -> tensor<1x1x64x8xf32>
+  return %o : tensor<1x1x64x8xf32>
+}
