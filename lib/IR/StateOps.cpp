@@ -14,6 +14,8 @@
 
 #include "TileSpace.h"
 
+#include "attn/IR/LinalgBuilder.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -214,10 +216,9 @@ FailureOr<SmallVector<Value>> FinishOp::decomposeOperation(OpBuilder &builder) {
                                            args[1], zero);
         Value value = arith::MulFOp::create(b, loc, args[0], args[1]);
         value = arith::SelectOp::create(b, loc, none, zero, value);
-        if (value.getType() != elementTypeOf(getOutput()))
-          value = arith::TruncFOp::create(b, loc, elementTypeOf(getOutput()),
-                                          value);
-        return SmallVector<Value>{value};
+        ImplicitLocOpBuilder here(loc, b);
+        return SmallVector<Value>{
+            convertFloat(here, value, elementTypeOf(getOutput()))};
       })[0];
   return SmallVector<Value>{output, ends[1]};
 }
