@@ -21,6 +21,7 @@
 #include "attn/IR/AttentionShape.h"
 #include "attn/IR/LinalgBuilder.h"
 #include "attn/Transforms/Passes.h"
+#include "attn/Transforms/RemoveEmpty.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -128,7 +129,11 @@ struct NormalizeOperands
     : public mlir::attn::impl::NormalizeOperandsBase<NormalizeOperands> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    getOperation()->walk([&](SdpaOp op) { normalizeOperands(rewriter, op); });
+    SmallVector<SdpaOp> ops;
+    getOperation()->walk([&](SdpaOp op) { ops.push_back(op); });
+    for (SdpaOp op : ops)
+      if (SdpaOp left = removeEmpty(rewriter, op))
+        normalizeOperands(rewriter, left);
   }
 };
 } // namespace

@@ -42,7 +42,8 @@ def NormalizeOperands : Pass<"attn-normalize-operands"> {
     Rewrites every `attn.sdpa` without a change of meaning. Afterwards its scale is
     an attribute (unless `D` is dynamic), `bottom_right` is `top_left` with a
     `query_offset` of `n - M`, bias and mask have rank 4, lengths and offsets are of
-    type index. Positions stay what they were, so that windows need no change.
+    type index. Positions stay what they were, so that windows need no change. No
+    attention has a static extent of 0: it is replaced by what it gives.
 
     ```mlir
     %o = attn.sdpa %q, %k, %v mask(%m : tensor<8x16xi1>) causal = bottom_right
