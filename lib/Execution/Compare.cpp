@@ -46,7 +46,15 @@ static double distance(double result, double expected) {
   return result == expected ? 0 : std::fabs(result - expected);
 }
 
-/// Call `visit` with the offsets of each pair of elements and their index.
+/// Return the distance between two elements of integer tensors, of which a
+/// double need not tell one from the next.
+static double distance(int64_t result, int64_t expected) {
+  if (result == expected)
+    return 0;
+  return std::max(1.0, std::fabs(double(result) - double(expected)));
+}
+
+/// Call `visit` with each index of `shape`.
 template <typename Visit>
 static void forEachIndex(llvm::ArrayRef<int64_t> shape, Visit visit) {
   if (llvm::is_contained(shape, 0))
@@ -74,6 +82,7 @@ Comparison mlir::attn::compareTensors(const HostTensor &result,
     return comparison;
   }
   comparison.at.assign(expected.getRank(), 0);
+  bool integers = !isFloat(result.getKind()) && !isFloat(expected.getKind());
   forEachIndex(expected.getShape(), [&](llvm::ArrayRef<int64_t> index) {
     double got = result.load(result.getOffset(index));
     double want = expected.load(expected.getOffset(index));
@@ -85,7 +94,10 @@ Comparison mlir::attn::compareTensors(const HostTensor &result,
           !std::isfinite(options.plain->load(options.plain->getOffset(index))))
         return;
     }
-    double error = distance(got, want);
+    double error =
+        integers ? distance(result.loadInteger(result.getOffset(index)),
+                            expected.loadInteger(expected.getOffset(index)))
+                 : distance(got, want);
     comparison.count += !(error <= options.limit);
     if (error <= comparison.maxError)
       return;

@@ -43,6 +43,14 @@ void attn_unit::testCompare(Checker &checker) {
   options.mayShow = &mayShow;
   EXPECT(compareTensors(plain, expected, options).pass);
 
+  // Neighbours that are one and the same double.
+  HostTensor big = llvm::cantFail(HostTensor::create(ElementKind::I64, {1}));
+  HostTensor next = llvm::cantFail(HostTensor::create(ElementKind::I64, {1}));
+  big.storeInteger(0, INT64_MAX - 1);
+  next.storeInteger(0, INT64_MAX);
+  EXPECT(compareTensors(big, big, CompareOptions()).pass);
+  EXPECT(!compareTensors(big, next, CompareOptions()).pass);
+
   ErrorTerms terms{1e-6, 10, 2, ElementKind::F32};
   EXPECT(outputLimit(terms) == 2e-6 + 0x1p-22 * 18 * 2);
   EXPECT(lseLimit(terms) == 2e-6 + 0x1p-22 * 18);
