@@ -83,3 +83,26 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
   return ScheduleAttr::get(context, blockM, blockN, rows, columns, lanes, chunk,
                            few);
 }
+
+/// Output channels of a task where nothing speaks against it: enough that packing
+/// the tokens is a small part of the work.
+static constexpr int64_t kBlockOuts = 128;
+
+ScheduleAttr attn::chooseProjectionSchedule(MLIRContext *context, int64_t rows,
+                                            int64_t outs, int64_t ins,
+                                            int64_t bits,
+                                            const TargetInfo &target) {
+  int64_t lanes = std::max<int64_t>(target.lanes(bits), 1);
+  int64_t columns = 2 * lanes;
+  int64_t tileRows = target.vectorRegisters >= 32 ? 8 : 4;
+  if (ShapedType::isStatic(rows))
+    tileRows = std::min<int64_t>(
+        tileRows, llvm::PowerOf2Ceil(std::max<int64_t>(rows, 1)));
+  int64_t channels = ShapedType::isDynamic(ins) ? 1024 : ins;
+  int64_t width = kBlockOuts;
+  while (width > columns && width * channels * (bits / 8) > target.l2Bytes / 2)
+    width /= 2;
+  return ScheduleAttr::get(context, evenBlock(rows, kBlockRows / 2, tileRows),
+                           evenBlock(outs, width, columns), tileRows, columns,
+                           lanes, /*chunk=*/0, /*fold_heads=*/false);
+}

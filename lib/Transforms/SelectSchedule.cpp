@@ -15,6 +15,7 @@
 
 #include "attn/Analysis/CostModel.h"
 #include "attn/Transforms/Passes.h"
+#include "attn/Transforms/Projection.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -72,6 +73,16 @@ static void schedule(OpBuilder &b, SdpaOp op, const TargetInfo &target) {
   op.erase();
 }
 
+/// Give a projection a schedule, as an attribute beside its own.
+static void scheduleProjection(linalg::GenericOp op, const TargetInfo &target) {
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  auto weight = cast<RankedTensorType>(op.getDpsInputs()[1].getType());
+  op->setAttr("attn.schedule",
+              chooseProjectionSchedule(
+                  op.getContext(), type.getDimSize(1), weight.getDimSize(0),
+                  weight.getDimSize(1), type.getElementTypeBitWidth(), target));
+}
+
 namespace {
 struct SelectSchedule : public attn::impl::SelectScheduleBase<SelectSchedule> {
   void runOnOperation() override {
@@ -84,6 +95,10 @@ struct SelectSchedule : public attn::impl::SelectScheduleBase<SelectSchedule> {
     OpBuilder builder(&getContext());
     for (SdpaOp op : ops)
       schedule(builder, op, target);
+    getOperation()->walk([&](linalg::GenericOp op) {
+      if (!op->hasAttr("attn.schedule") && isProjection(op))
+        scheduleProjection(op, target);
+    });
   }
 };
 } // namespace

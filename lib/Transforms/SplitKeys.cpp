@@ -48,6 +48,7 @@ public:
 private:
   FailureOr<SdpaOp> tileAt(Value batch, Value tile);
   scf::ForallOp loopOver(ArrayRef<OpFoldResult> sizes, ValueRange outputs);
+  OpFoldResult atLeastOne();
   LogicalResult buildParts();
   LogicalResult buildEnd();
   Value slicePart(Value part, ArrayRef<Value> at);
@@ -227,6 +228,15 @@ LogicalResult KeySplitter::buildEnd() {
   return success();
 }
 
+/// Return the number of keys, 1 where there is none.
+OpFoldResult KeySplitter::atLeastOne() {
+  if (std::optional<int64_t> keys = getConstantIntValue(dims.keys))
+    return b.getIndexAttr(std::max<int64_t>(*keys, 1));
+  Value keys = getValueOrCreateConstantIndexOp(b, loc, dims.keys);
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  return arith::MaxSIOp::create(b, loc, keys, one).getResult();
+}
+
 LogicalResult KeySplitter::run() {
   b.setInsertionPoint(op);
   dims = AttentionDims::get(b, op);
@@ -236,13 +246,10 @@ LogicalResult KeySplitter::run() {
   batches = dims.batch;
   tiles = affine::makeComposedFoldedAffineApply(b, loc, s0.floorDiv(heads),
                                                 {dims.heads});
-  // One chunk where there is no key: its state is the empty one.
-  chunks = affine::makeComposedFoldedAffineMax(
-      b, loc,
-      AffineMap::get(
-          0, 1, {s0.ceilDiv(schedule.getChunk()), b.getAffineConstantExpr(1)},
-          b.getContext()),
-      {dims.keys});
+  // One chunk where there is no key: its state is the empty one. (Of the ways to
+  // say max(ceil(n / c), 1), this one has a bound that analyses find.)
+  chunks = affine::makeComposedFoldedAffineApply(
+      b, loc, (s0 - 1).floorDiv(schedule.getChunk()) + 1, {atLeastOne()});
   if (failed(buildParts()))
     return failure();
   b.setInsertionPoint(op);

@@ -25,6 +25,12 @@ int64_t getGroupSize(const AttentionShape &shape);
 ScheduleAttr chooseSchedule(MLIRContext *context, const AttentionShape &shape,
                             int64_t bits, const TargetInfo &target, bool few);
 
+/// Return the schedule of a projection of `rows` rows from `ins` to `outs`
+/// channels, any of which may be dynamic.
+ScheduleAttr chooseProjectionSchedule(MLIRContext *context, int64_t rows,
+                                      int64_t outs, int64_t ins, int64_t bits,
+                                      const TargetInfo &target);
+
 } // namespace mlir::attn
 
 #endif // ATTN_ANALYSIS_COSTMODEL_H

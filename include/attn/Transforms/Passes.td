@@ -120,6 +120,32 @@ def SplitKeys : Pass<"attn-split-keys"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def TileProjections : Pass<"attn-tile-projections"> {
+  let summary = "projections with a schedule as loops over packed tiles";
+  let description = [{
+    Replaces every projection `y = x W^T + b` (a `linalg.generic` over batch, row,
+    out and in) that carries an `attn.schedule` by a parallel loop over blocks of
+    rows and outputs, in which both operands are packed into panels.
+
+    ```mlir
+    %y = linalg.generic {..., attn.schedule = #attn.schedule<...>}
+         ins(%x, %w : tensor<1x?x384xf32>, tensor<384x384xf32>) outs(%b : ...) ...
+    ```
+
+    becomes
+
+    ```mlir
+    %y = scf.forall (%batch, %row, %out) ... {
+      %xp = linalg.pack ...
+      %wp = linalg.pack ...
+      %sums = linalg.generic ... ins(%xp, %wp : ...) ...
+      %block = linalg.unpack %sums ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
 def TileBlocks : Pass<"attn-tile-blocks"> {
   let summary = "attention with a schedule as loops over blocks";
   let description = [{

@@ -33,8 +33,9 @@ public:
 
   /// [R, C] -> [panels, C, size].
   Value packRows(int64_t size);
-  /// [R, C] -> [channel panels, panels, rows, columns].
-  Value packBoth(int64_t rows, int64_t columns);
+  /// [R, C] -> [channel panels, panels, rows, columns], or with the first two
+  /// the other way round.
+  Value packBoth(int64_t rows, int64_t columns, bool channelsFirst);
   /// [strips, channel panels, rows, columns] -> [R, C].
   Value unpackBoth(int64_t rows, int64_t columns);
   /// [strips, rows] -> [R].
@@ -218,25 +219,28 @@ Value PanelEmitter::rowsIn(Value panel, int64_t size, Value rows) {
   return arith::MinSIOp::create(b, loc, left, index(size));
 }
 
-Value PanelEmitter::packBoth(int64_t rows, int64_t columns) {
+Value PanelEmitter::packBoth(int64_t rows, int64_t columns,
+                             bool channelsFirst) {
   int64_t width = std::min(columns, lanes);
   int64_t channels = cast<RankedTensorType>(source.getType()).getDimSize(1);
   bool inBounds = ShapedType::isStatic(channels) && channels % columns == 0;
-  return loop(zero, dim(dest, 0), 1, dest, [&](Value group, Value d0) {
-    return loop(zero, dim(dest, 1), 1, d0, [&](Value panel, Value d1) {
+  return loop(zero, dim(dest, 0), 1, dest, [&](Value outer, Value d0) {
+    return loop(zero, dim(dest, 1), 1, d0, [&](Value inner, Value d1) {
+      Value group = channelsFirst ? outer : inner;
+      Value panel = channelsFirst ? inner : outer;
       Value count = rowsIn(panel, rows, dim(source, 0));
       d1 = loop(zero, count, 1, d1, [&](Value row, Value d2) {
         for (int64_t at = 0; at < columns; at += width) {
           Value from = place(group, columns, index(at));
           Value vector =
               read(source, {place(panel, rows, row), from}, width, inBounds);
-          d2 = write(vector, d2, {group, panel, row, index(at)}, true);
+          d2 = write(vector, d2, {outer, inner, row, index(at)}, true);
         }
         return d2;
       });
       return loop(count, index(rows), 1, d1, [&](Value row, Value d2) {
         for (int64_t at = 0; at < columns; at += width)
-          d2 = write(zeros(width), d2, {group, panel, row, index(at)}, true);
+          d2 = write(zeros(width), d2, {outer, inner, row, index(at)}, true);
         return d2;
       });
     });
@@ -292,10 +296,11 @@ LogicalResult attn::emitPack(RewriterBase &rewriter, linalg::PackOp op,
     rewriter.replaceOp(op, emitter.packRows(tiles[0]));
     return success();
   }
+  bool channelsFirst = order == ArrayRef<int64_t>{1, 0};
   if (positions == ArrayRef<int64_t>{0, 1} &&
-      order == ArrayRef<int64_t>{1, 0} &&
+      (order.empty() || channelsFirst) &&
       (tiles[1] < lanes || tiles[1] % lanes == 0)) {
-    rewriter.replaceOp(op, emitter.packBoth(tiles[0], tiles[1]));
+    rewriter.replaceOp(op, emitter.packBoth(tiles[0], tiles[1], channelsFirst));
     return success();
   }
   return rewriter.notifyMatchFailure(op, "not packed as a tile is");
