@@ -50,11 +50,12 @@ func.func @sinks(%q: tensor<1x2x1x8xf32>, %k: tensor<1x2x256x8xf32>,
 // The number of chunks follows from the number of keys; no key is one chunk too,
 // whose state is the empty one.
 //
-// CHECK: #[[$COUNT:.*]] = affine_map<()[s0] -> (s0 ceildiv 64, 1)>
+// CHECK: #[[$COUNT:.*]] = affine_map<()[s0] -> ((s0 - 1) floordiv 64 + 1)>
 // CHECK-LABEL: func.func @dynamic
 // CHECK-SAME: %[[K:[a-z0-9]+]]: tensor<1x2x?x8xf32>
 // CHECK: %[[KEYS:.*]] = tensor.dim %[[K]], %c2
-// CHECK: %[[CHUNKS:.*]] = affine.max #[[$COUNT]]()[%[[KEYS]]]
+// CHECK: %[[POSITIVE:.*]] = arith.maxsi %[[KEYS]], %c1
+// CHECK: %[[CHUNKS:.*]] = affine.apply #[[$COUNT]]()[%[[POSITIVE]]]
 // CHECK: scf.forall {{.*}} in (2, %[[CHUNKS]])
 // CHECK: scf.for %{{.*}} = %c1 to %[[CHUNKS]] step %c1
 // CHECK: attn.merge
