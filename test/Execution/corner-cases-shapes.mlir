@@ -206,11 +206,14 @@ func.func @large_head_sizes(%q0: tensor<1x1x5x320xf32>, %k0: tensor<1x1x19x320xf
 
 //--- nothing.mlir
 
-// No entry, no row, no head.
+// No entry, no row, no head; zeros without keys, the mean without channels.
 func.func @nothing(%q0: tensor<0x2x3x8xf32>, %k0: tensor<0x2x5x8xf32>, %v0: tensor<0x2x5x8xf32>,
     %q1: tensor<1x2x0x8xf32>, %k1: tensor<1x2x5x8xf32>, %v1: tensor<1x2x5x8xf32>,
-    %q2: tensor<1x0x3x8xf32>, %k2: tensor<1x0x5x8xf32>, %v2: tensor<1x0x5x8xf32>)
-    -> (tensor<0x2x3x8xf32>, tensor<1x2x0x8xf32>, tensor<1x0x3x8xf32>) {
+    %q2: tensor<1x0x3x8xf32>, %k2: tensor<1x0x5x8xf32>, %v2: tensor<1x0x5x8xf32>,
+    %q3: tensor<1x2x3x8xf32>, %k3: tensor<1x2x0x8xf32>, %v3: tensor<1x2x0x8xf32>,
+    %q4: tensor<1x2x3x0xf32>, %k4: tensor<1x2x5x0xf32>, %v4: tensor<1x2x5x4xf32>)
+    -> (tensor<0x2x3x8xf32>, tensor<1x2x0x8xf32>, tensor<1x0x3x8xf32>, tensor<1x2x3x8xf32>,
+    tensor<1x2x3x4xf32>) {
   %o0 = attn.sdpa %q0, %k0, %v0
     : tensor<0x2x3x8xf32>, tensor<0x2x5x8xf32>, tensor<0x2x5x8xf32>
     -> tensor<0x2x3x8xf32>
@@ -220,8 +223,15 @@ func.func @nothing(%q0: tensor<0x2x3x8xf32>, %k0: tensor<0x2x5x8xf32>, %v0: tens
   %o2 = attn.sdpa %q2, %k2, %v2
     : tensor<1x0x3x8xf32>, tensor<1x0x5x8xf32>, tensor<1x0x5x8xf32>
     -> tensor<1x0x3x8xf32>
-  return %o0, %o1, %o2 :
-    tensor<0x2x3x8xf32>, tensor<1x2x0x8xf32>, tensor<1x0x3x8xf32>
+  %o3 = attn.sdpa %q3, %k3, %v3
+    : tensor<1x2x3x8xf32>, tensor<1x2x0x8xf32>, tensor<1x2x0x8xf32>
+    -> tensor<1x2x3x8xf32>
+  %o4 = attn.sdpa %q4, %k4, %v4
+    : tensor<1x2x3x0xf32>, tensor<1x2x5x0xf32>, tensor<1x2x5x4xf32>
+    -> tensor<1x2x3x4xf32>
+  return %o0, %o1, %o2, %o3, %o4 :
+    tensor<0x2x3x8xf32>, tensor<1x2x0x8xf32>, tensor<1x0x3x8xf32>, tensor<1x2x3x8xf32>,
+    tensor<1x2x3x4xf32>
 }
 
 //--- groups.mlir
