@@ -88,6 +88,7 @@ def SelectSchedule : Pass<"attn-select-schedule"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::attn::AttnDialect",
                            "::mlir::scf::SCFDialect"];
 }
 
