@@ -101,7 +101,8 @@ static void writeVerification(const Verification &verification,
   json.attribute("count", verification.count);
 }
 
-static void writeMeasurement(const Measurement &m, llvm::json::OStream &json) {
+void mlir::attn::writeMeasurement(const Measurement &m,
+                                  llvm::json::OStream &json) {
   json.attribute("ms_min", m.msMin);
   json.attribute("ms_median", m.msMedian);
   json.attribute("ms_p95", m.msP95);

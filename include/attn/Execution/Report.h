@@ -8,6 +8,10 @@
 
 #include "attn/Execution/Runner.h"
 
+namespace llvm::json {
+class OStream;
+} // namespace llvm::json
+
 namespace mlir::attn {
 
 /// Print a line a result, and one for each thing that was asked; the verdict
@@ -17,6 +21,10 @@ void printReport(const RunReport &report, raw_ostream &os);
 /// Print `report` as one JSON object. A number that is not finite, which JSON
 /// has no word for, is null.
 void printJson(const RunReport &report, raw_ostream &os);
+
+/// Write the fields of `measurement` into the object that `json` is in.
+void writeMeasurement(const Measurement &measurement,
+                      llvm::json::OStream &json);
 
 } // namespace mlir::attn
 
