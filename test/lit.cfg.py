@@ -9,9 +9,10 @@
 #   %lib                            the build's folder of libraries (the plugin)
 #   %numpy                          the Python that has numpy, from build/venv
 # Features: the name of each tool that was built (`REQUIRES: attnc`), `sanitize`, and what this machine has: `cc`,
-# `numpy`, `aarch64` (its C compiler and qemu, to run what was compiled for it).
+# `numpy`, `x86_64`, `aarch64` (its C compiler and qemu, to run what was compiled for it).
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -66,6 +67,8 @@ if config.attn_sanitize:
     config.available_features.add("sanitize")
 if shutil.which("cc"):
     config.available_features.add("cc")
+if platform.machine() == "x86_64":
+    config.available_features.add("x86_64")
 if shutil.which("aarch64-linux-gnu-gcc") and shutil.which("qemu-aarch64"):
     config.available_features.add("aarch64")
 if subprocess.run([numpy_python, "-c", "import numpy"], capture_output=True).returncode == 0:

@@ -78,6 +78,8 @@ static void buildTiles(OpPassManager &pm) {
   pm.addPass(createSplitKeys());
   pm.addPass(createTileBlocks());
   pm.addPass(createTileProjections());
+  // Sizes are those of arguments, which the scratch of later phases can know
+  // when a function starts.
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -185,15 +187,10 @@ void attn::buildPhase(OpPassManager &pm, Phase phase) {
 // The whole road
 //===----------------------------------------------------------------------===//
 
-/// Phases that have no passes yet: attention goes to linalg as a whole.
-static bool isEmpty(Phase phase) {
-  return phase == Phase::Schedule || phase == Phase::Tiles;
-}
-
 /// Add what follows a phase: its check, and its copy on disk.
 static void finishPhase(OpPassManager &pm, const PhaseInfo &info,
                         const CompileOptions &options) {
-  if (options.verifyPhases && !isEmpty(info.phase))
+  if (options.verifyPhases)
     pm.addPass(createVerifyPhase({info.name.str()}));
   if (!options.dumpFolder.empty())
     pm.addPass(createWritePhase({options.dumpFolder + "/" +
@@ -243,8 +240,12 @@ void attn::registerPipelines() {
       [](OpPassManager &pm, const CpuPipelineOptions &flags) {
         CompileOptions options;
         options.target = flags.target;
-        options.stopAfter = findPhase(flags.stopAfter).value_or(Phase::Llvm);
+        std::optional<Phase> last = findPhase(flags.stopAfter);
+        options.stopAfter = last.value_or(Phase::Input);
         buildCpuPipeline(pm, options);
+        // Nothing else here can fail: the check says which names are known.
+        if (!last)
+          pm.addPass(createVerifyPhase({flags.stopAfter}));
       });
   for (const PhaseInfo &info : kPhases) {
     if (info.phase == Phase::Object)

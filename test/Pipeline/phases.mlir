@@ -8,6 +8,10 @@
 // RUN:   | FileCheck %s --check-prefix=BUFFERS
 // RUN: attn-opt %s --attn-cpu-pipeline="target=x86_64-linux-gnu:x86-64-v3" \
 // RUN:   | FileCheck %s --check-prefix=LLVM
+// RUN: not attn-opt %s --attn-cpu-pipeline="stop-after=core2" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=UNKNOWN
+
+// UNKNOWN: error: expects the name of a phase, got 'core2'; known: input, core,
 
 // CORE: attn.target
 // CORE-LABEL: func.func @attention
