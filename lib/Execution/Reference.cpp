@@ -379,6 +379,9 @@ static Expected<AttentionResult> compute(const AttentionProblem &problem,
 
 Expected<AttentionResult>
 mlir::attn::computeReference(const AttentionProblem &problem) {
+  // Of an f64 problem f64 would only be the plain computation again.
+  if (problem.query && problem.query->getKind() == ElementKind::F64)
+    return compute<long double>(problem, ElementKind::F64, ElementKind::F64);
   return compute<double>(problem, ElementKind::F64, ElementKind::F64);
 }
 

@@ -123,8 +123,7 @@ static FailureOr<TensorValue> project(Machine &machine, Operation *op,
            << width << " elements, got " << bias->shape[0];
   TensorValue result(x.elementType, {x.shape[0], x.shape[1], width},
                      realCell(0));
-  bool isFloat =
-      machine.arithmetic == Arithmetic::Plain && !x.elementType.isF64();
+  bool isFloat = !machine.sumsInDouble(x.elementType);
   int64_t next = 0;
   for (int64_t row = 0, e = x.shape[0] * x.shape[1]; row < e; ++row)
     for (int64_t out = 0; out < width; ++out) {

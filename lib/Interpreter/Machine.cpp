@@ -56,8 +56,7 @@ SmallVector<int64_t> Machine::getIntegers(ArrayRef<OpFoldResult> sizes) const {
 
 double Machine::round(double value, Type type) const {
   std::optional<FloatFormat> format = getFloatFormat(type);
-  return arithmetic == Arithmetic::Plain && format ? roundFloat(value, *format)
-                                                   : value;
+  return format ? roundFloat(value, getRounding(*format, arithmetic)) : value;
 }
 
 static Cell cellOf(const APFloat &value) {

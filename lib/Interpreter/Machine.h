@@ -60,6 +60,12 @@ public:
   /// Return `value` as results of type `type` are kept.
   double round(double value, Type type) const;
 
+  /// Return whether sums over elements of `type` are kept in f64.
+  bool sumsInDouble(Type type) const {
+    return arithmetic == Arithmetic::Exact ||
+           (arithmetic == Arithmetic::Plain && type.isF64());
+  }
+
   /// Return the value of the constant `attribute`, or failure for a type that
   /// is not known.
   FailureOr<RuntimeValue> getConstant(TypedAttr attribute);

@@ -306,8 +306,7 @@ std::optional<ScalarOp> mlir::attn::lookupScalarOp(Operation *op,
   scalar.resultWidth = resultWidth.value_or(64);
   scalar.operandFormat = operandFormat.value_or(FloatFormat::F64);
   scalar.resultFormat = resultFormat.value_or(FloatFormat::F64);
-  if (arithmetic == Arithmetic::Plain)
-    scalar.rounding = scalar.resultFormat;
+  scalar.rounding = getRounding(scalar.resultFormat, arithmetic);
   if (auto compare = dyn_cast<arith::CmpIOp>(op))
     scalar.predicate = static_cast<int64_t>(compare.getPredicate());
   if (auto compare = dyn_cast<arith::CmpFOp>(op))

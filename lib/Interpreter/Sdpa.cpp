@@ -266,8 +266,7 @@ FailureOr<SdpaOutputs> mlir::attn::computeSdpa(Machine &machine, Operation *op,
       TensorValue(type, shape, realCell(0)),
       TensorValue(type, {shape[kBatchDim], query.heads, query.sequence},
                   realCell(0))};
-  bool isDouble = machine.arithmetic == Arithmetic::Exact || type.isF64();
-  if (isDouble)
+  if (machine.sumsInDouble(type))
     SdpaRunner<double>(in, machine.statistics, outputs).run();
   else
     SdpaRunner<float>(in, machine.statistics, outputs).run();

@@ -195,10 +195,6 @@ private:
 };
 } // namespace
 
-static bool isDouble(const Machine &machine, const TensorValue &acc) {
-  return machine.arithmetic == Arithmetic::Exact || acc.elementType.isF64();
-}
-
 static LogicalResult runBlockStep(Machine &machine, BlockStepOp op) {
   TensorValue reference = machine.getTensor(op.getReference());
   TensorValue sum = machine.getTensor(op.getSum());
@@ -221,7 +217,7 @@ static LogicalResult runBlockStep(Machine &machine, BlockStepOp op) {
   if (machine.getInteger(op.getRowsPerHead()) <= 0 && shape.rows > 0)
     return op.emitOpError("expects rows in each head, got ")
            << machine.getInteger(op.getRowsPerHead());
-  if (isDouble(machine, acc))
+  if (machine.sumsInDouble(acc.elementType))
     BlockStep<double>(machine, op, reference, sum, acc).run();
   else
     BlockStep<float>(machine, op, reference, sum, acc).run();

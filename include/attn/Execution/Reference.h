@@ -53,7 +53,8 @@ struct AttentionResult {
   int64_t attended = 0;
 };
 
-/// Compute `problem` in f64. Fails where shapes do not fit together.
+/// Compute `problem` in f64, in long double for an f64 query. Fails where
+/// shapes do not fit together.
 llvm::Expected<AttentionResult>
 computeReference(const AttentionProblem &problem);
 

@@ -15,8 +15,19 @@ namespace mlir::attn {
 
 /// How floats are computed. Exact: everything in f64, whatever the types say.
 /// Plain: each op's result is rounded to its type, attention runs in f32 (f64
-/// for f64); the difference between the two is `e` of docs/Numerics.md.
-enum class Arithmetic { Exact, Plain };
+/// for f64); the difference between the two is `e` of docs/Numerics.md. Single:
+/// as plain, but with f64 computed in f32, which shows how a program loses
+/// digits for which exact and plain are the same.
+enum class Arithmetic { Exact, Plain, Single };
+
+/// Return the format that results of `format` are rounded to.
+inline FloatFormat getRounding(FloatFormat format, Arithmetic arithmetic) {
+  if (arithmetic == Arithmetic::Exact)
+    return FloatFormat::F64;
+  if (arithmetic == Arithmetic::Single && format == FloatFormat::F64)
+    return FloatFormat::F32;
+  return format;
+}
 
 /// What attention ops met on the way: the terms of the error bound.
 struct AttentionStatistics {
