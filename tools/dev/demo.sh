@@ -4,12 +4,14 @@
 #
 # Real attention compiled, run and compared, from a fresh Debian 12 machine on: `tools/dev/demo.sh`. Sets up, builds
 # the compiler, fetches a sentence encoder's weights, compiles its attention layers to one shared library and prints
-# a report. Ends with `demo: good` and status 0, or says what failed.
+# a report. Ends with `demo: good` and status 0, or says what failed. `--offline` fetches nothing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 demo=tools/dev/demo
 data=build/demo
 mkdir -p "$data"
+[[ $# -eq 0 || ($# -eq 1 && $1 == --offline) ]] ||
+  { echo "demo: expects no argument or --offline, got: $*" >&2; exit 2; }
 
 # Run a command whose output matters only when it fails.
 quietly() {
@@ -34,7 +36,7 @@ tools/dev/setup.sh
 echo "demo: building the compiler"
 quietly configure cmake --preset release
 quietly build cmake --build --preset release --target attnc
-fetch
+[[ ${1:-} == --offline ]] || fetch
 
 begin=$(date +%s%N)
 build/release/bin/attnc $demo/attention.mlir -o "$data/attention.so"
