@@ -55,7 +55,8 @@ static void buildInput(OpPassManager &pm) {
 
 // attn-opt --attn-outline-checks --attn-outline-shapes --attn-decompose-layers
 //   --convert-elementwise-to-linalg --attn-booleans-to-bytes
-//   --attn-normalize-operands --canonicalize --cse
+//   --attn-normalize-operands --canonicalize
+//   --resolve-ranked-shaped-type-result-dims --cse
 static void buildCore(OpPassManager &pm) {
   pm.addPass(createOutlineChecks());
   pm.addPass(createOutlineShapes());
@@ -64,6 +65,7 @@ static void buildCore(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createBooleansToBytes());
   pm.addPass(createNormalizeOperands());
   pm.addPass(createCanonicalizerPass());
+  pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   pm.addPass(createCSEPass());
 }
 
