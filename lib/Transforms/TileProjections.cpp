@@ -46,6 +46,9 @@ bool attn::isProjection(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInputs() != 2 ||
       op.getNumDpsInits() != 1 || op.getNumLoops() != 4)
     return false;
+  // One without outputs or inputs is a loop of no iteration, or a copy of b.
+  if (llvm::is_contained(op.getStaticLoopRanges(), 0))
+    return false;
   AffineExpr batch, row, out, in;
   bindDims(op.getContext(), batch, row, out, in);
   auto is = [&](unsigned operand, ArrayRef<AffineExpr> dims) {
