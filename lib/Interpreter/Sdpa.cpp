@@ -105,8 +105,8 @@ private:
 
   /// Steps 1 to 4 of the definition.
   T score(int64_t b, int64_t h, int64_t i, int64_t j) const {
-    const Cell *q = &query.tensor.cells[query.rowOffset(b, h, i)];
-    const Cell *k = &key.tensor.cells[key.rowOffset(b, keyHead(h), j)];
+    const Cell *q = query.tensor.cells.data() + query.rowOffset(b, h, i);
+    const Cell *k = key.tensor.cells.data() + key.rowOffset(b, keyHead(h), j);
     T product = 0;
     for (int64_t d = 0; d < query.channels; ++d)
       product += static_cast<T>(q[d].real) * static_cast<T>(k[d].real);
@@ -170,7 +170,8 @@ private:
                 std::vector<T> &result) {
     if (value.channels == 0)
       return;
-    const Cell *v = &value.tensor.cells[value.rowOffset(b, keyHead(h), j)];
+    const Cell *v =
+        value.tensor.cells.data() + value.rowOffset(b, keyHead(h), j);
     for (int64_t e = 0; e < value.channels; ++e)
       result[e] += weight * static_cast<T>(v[e].real);
     int64_t row = value.rowOffset(b, keyHead(h), j) / value.channels;

@@ -80,12 +80,13 @@ struct RegisterTiles : public attn::impl::RegisterTilesBase<RegisterTiles> {
         rewriter.eraseOp(op);
         continue;
       }
+      // A fill that fails has become another op by then.
+      Location loc = op->getLoc();
+      StringRef name = op->getName().getStringRef();
       if (failed(emitOp(rewriter, op, getLanes(op, target))))
         remark::missed(
-            op->getLoc(),
-            remark::RemarkOpts::name("RegisterTile").category("attn"))
-            << remark::reason("'{0}' is not read along its vectors",
-                              op->getName().getStringRef());
+            loc, remark::RemarkOpts::name("RegisterTile").category("attn"))
+            << remark::reason("'{0}' is not read along its vectors", name);
     }
   }
 };
