@@ -1,7 +1,7 @@
 // RUN: attn-opt %s --attn-place-scratch --cse --split-input-file | FileCheck %s
 
 // What a function allocates is one block, which is freed at the end. Where it
-// cannot be had nothing runs, and the status is 1.
+// cannot be had nothing runs, and the status is 9.
 //
 // CHECK-LABEL: func.func @shared
 // CHECK: %[[BLOCK:.*]] = memref.alloc(%{{.*}}) {alignment = 64 : i64} : memref<?xi8>
@@ -13,7 +13,7 @@
 // CHECK: memref.view %[[BLOCK]][%{{.*}}][] : memref<?xi8> to memref<8xf32>
 // CHECK: memref.view %[[BLOCK]][%{{.*}}][] : memref<?xi8> to memref<4x2xf64>
 // CHECK: } else {
-// CHECK-NEXT: %[[FULL:.*]] = arith.constant 1 : i32
+// CHECK-NEXT: %[[FULL:.*]] = arith.constant 9 : i32
 // CHECK-NEXT: scf.yield %[[FULL]]
 // CHECK: memref.dealloc %[[BLOCK]]
 // CHECK-NEXT: return %[[STATUS]]

@@ -248,7 +248,7 @@ def PlaceScratch : Pass<"attn-place-scratch", "::mlir::ModuleOp"> {
     Replaces the allocations of every function by views of one block, which is
     allocated on entry and freed on exit; allocations in a parallel loop have one
     place a thread. Afterwards no loop allocates, and a function whose block cannot
-    be had returns the status 1. An allocation whose size is not known on entry is
+    be had returns the status 9. An allocation whose size is not known on entry is
     an error.
 
     ```mlir

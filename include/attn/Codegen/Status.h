@@ -8,8 +8,9 @@
 
 namespace mlir::attn {
 
-/// The status of a call, threaded from where it arises to the function's return.
-enum class Status : int { Good = 0, OutOfMemory = 1 };
+/// The status of a call, threaded from where it arises to the function's return:
+/// numbers of lib/Runtime/Errors.h, which the caller of an entry sees.
+enum class Status : int { Good = 0, OutOfMemory = 9 };
 
 } // namespace mlir::attn
 
