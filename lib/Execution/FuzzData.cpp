@@ -197,12 +197,16 @@ static void fillPositions(const FuzzCase &fuzz, const HostTensor &tensor,
   int64_t left = fuzz.get("values") == "outside"
                      ? random.below(std::max<int64_t>(tensor.getSize(), 1))
                      : -1;
+  std::optional<int64_t> outside;
   tensor.forEach([&](int64_t offset) {
-    int64_t position = random.below(entries);
     if (left-- == 0)
-      position = random.pick<int64_t>({-1, fuzz.getInt("T"), INT32_MIN});
-    tensor.storeInteger(offset, position);
+      outside = offset;
+    tensor.storeInteger(offset, random.below(entries));
   });
+  // Last: with a stride of 0 several positions share their memory.
+  if (outside)
+    tensor.storeInteger(
+        *outside, random.pick<int64_t>({-1, fuzz.getInt("T"), INT32_MIN}));
 }
 
 /// Put NaN and infinities into some rows of `tensor`. The reference says in

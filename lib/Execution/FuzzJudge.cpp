@@ -36,16 +36,23 @@ static std::string describe(const Comparison &comparison, size_t number,
   return text;
 }
 
-/// Return the largest score that matters: next to the lowest finite number no
-/// other one does, and a limit that went by it would hold for anything.
+/// Return the largest score whose rounding matters. That is not always the
+/// largest of all, `exact`: next to the lowest finite number no other one does,
+/// and a limit that went by it would hold for anything. And a cap hides the size
+/// of what it is put on: few rows may lie in its steep part, and how large the
+/// error of the plain computation is in those few is luck.
 static llvm::Expected<double> findLargestScore(AttentionProblem problem,
-                                               double all) {
-  if (!problem.bias || all < 1e30)
-    return all;
-  auto bias = withoutLowest(*problem.bias);
-  if (!bias)
-    return bias.takeError();
-  problem.bias = &*bias;
+                                               double exact) {
+  std::optional<HostTensor> bias;
+  if (problem.bias && exact >= 1e30) {
+    auto ordinary = withoutLowest(*problem.bias);
+    if (!ordinary)
+      return ordinary.takeError();
+    problem.bias = &bias.emplace(std::move(*ordinary));
+  } else if (!problem.softcap) {
+    return exact;
+  }
+  problem.softcap.reset();
   auto result = computeReference(problem);
   if (!result)
     return result.takeError();
@@ -108,7 +115,7 @@ static llvm::Expected<Complaint> judgeAttention(func::FuncOp function,
     options.mayShow = isLse ? nullptr : &exact->mayShow;
     terms.plainError = largestDifference(*options.plain, expected);
     // An lse next to the lowest number is such a number itself.
-    terms.largestScore = isLse ? exact->largestScore : *score;
+    terms.largestScore = isLse ? std::max(exact->largestScore, *score) : *score;
     options.limit = isLse ? lseLimit(terms) : outputLimit(terms);
     HostTensor wanted = expected;
     if (!isLse && mayVanish(problem, *exact)) {

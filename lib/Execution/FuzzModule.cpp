@@ -23,7 +23,7 @@ ElementKind FuzzValue::getKind() const {
   return element == "index" ? ElementKind::I64 : *parseElementKind(element);
 }
 
-/// Return the dimension of `value` that `break` makes one larger, or -1.
+/// Return the dimension of `value` that `break` makes larger, or -1.
 static int64_t getBrokenDim(const FuzzCase &fuzz, StringRef name) {
   auto [operand, dim] = fuzz.get("break").split('.');
   int64_t number;
@@ -37,8 +37,9 @@ SmallVector<int64_t, 4> FuzzValue::getExtents(const FuzzCase &fuzz) const {
   for (char letter : shape)
     extents.push_back(fuzz.getExtent(letter));
   int64_t broken = getBrokenDim(fuzz, name);
+  // By one; but not from 0 to 1, which broadcasts.
   if (broken >= 0 && broken < static_cast<int64_t>(extents.size()))
-    ++extents[broken];
+    extents[broken] += extents[broken] == 0 ? 2 : 1;
   return extents;
 }
 

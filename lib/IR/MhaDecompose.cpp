@@ -138,11 +138,17 @@ static Value appendKeys(ImplicitLocOpBuilder &b, Value past, Value added) {
   auto pastType =
       RankedTensorType::get(decomposeMixedValues(pastSizes).first, type);
   Value all = tensor::EmptyOp::create(b, sizes, type);
-  all = tensor::InsertSliceOp::create(b, castTensor(b, past, pastType), all,
-                                      offsets, pastSizes, strides);
+  // An empty tensor cannot be a slice of one that is as long, or empty, itself.
+  auto insert = [&](Value part, ArrayRef<OpFoldResult> partSizes) {
+    if (!llvm::is_contained(cast<RankedTensorType>(part.getType()).getShape(),
+                            0))
+      all = tensor::InsertSliceOp::create(b, part, all, offsets, partSizes,
+                                          strides);
+  };
+  insert(castTensor(b, past, pastType), pastSizes);
   offsets[2] = pastSizes[2];
-  return tensor::InsertSliceOp::create(b, added, all, offsets, addedSizes,
-                                       strides);
+  insert(added, addedSizes);
+  return all;
 }
 
 namespace {

@@ -82,9 +82,23 @@ static SdpaOp keepLse(RewriterBase &rewriter, ImplicitLocOpBuilder &b,
   return copy;
 }
 
+/// Let `op` read what was cast from a type that shows an extent of 0.
+static void readBeforeCasts(SdpaOp op) {
+  for (OpOperand *operand :
+       {&op.getQueryMutable(), &op.getKeyMutable(), &op.getValueMutable()}) {
+    auto cast = operand->get().getDefiningOp<tensor::CastOp>();
+    if (!cast)
+      continue;
+    auto source = dyn_cast<RankedTensorType>(cast.getSource().getType());
+    if (source && llvm::is_contained(source.getShape(), 0))
+      operand->set(cast.getSource());
+  }
+}
+
 SdpaOp mlir::attn::removeEmpty(RewriterBase &rewriter, SdpaOp op) {
   rewriter.setInsertionPoint(op);
   ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+  readBeforeCasts(op);
   AttentionShape shape = AttentionShape::get(op);
   bool noRows = shape.batch == 0 || shape.heads == 0 || shape.rows == 0;
   bool noResult = shape.valueSize == 0 && !op.getLse();

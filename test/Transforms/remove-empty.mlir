@@ -33,3 +33,14 @@ func.func @no_values(%q: tensor<1x2x8x4xf32>, %k: tensor<1x2x9x4xf32>, %v: tenso
   %o, %l = attn.sdpa %q, %k, %v : tensor<1x2x8x4xf32>, tensor<1x2x9x4xf32>, tensor<1x2x9x0xf32> -> tensor<1x2x8x0xf32>, tensor<1x2x8xf32>
   return %o, %l : tensor<1x2x8x0xf32>, tensor<1x2x8xf32>
 }
+
+// An extent of 0 is seen behind a cast.
+//
+// CHECK-LABEL: func.func @cast
+// CHECK-NOT: attn.sdpa
+// CHECK: return
+func.func @cast(%q: tensor<1x2x8x16xf32>, %none: tensor<1x2x0x16xf32>) -> tensor<1x2x8x16xf32> {
+  %k = tensor.cast %none : tensor<1x2x0x16xf32> to tensor<1x2x?x16xf32>
+  %o = attn.sdpa %q, %k, %k : tensor<1x2x8x16xf32>, tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32> -> tensor<1x2x8x16xf32>
+  return %o : tensor<1x2x8x16xf32>
+}
