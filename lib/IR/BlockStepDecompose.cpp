@@ -15,6 +15,7 @@
 
 #include "TileSpace.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -22,6 +23,9 @@
 
 using namespace mlir;
 using namespace mlir::attn;
+
+/// No position, window or length goes beyond this; sums of a few stay in 64 bits.
+static constexpr int64_t kFarthest = int64_t(1) << 61;
 
 namespace {
 /// One decomposition.
@@ -45,9 +49,12 @@ private:
   Value scores();
   std::pair<Value, Value> keyIntervals();
   Value logits(Value scores);
+  Value adjusted(Value scores);
+  Value hasExclusions();
   Value adjust(OpBuilder &b, Value s, std::optional<unsigned> low,
                ValueRange args);
   Value rowIndex(OpBuilder &b);
+  bool isOneHead();
   std::pair<Value, Value> splitRow(OpBuilder &b, Value row);
   Value keyIndex(OpBuilder &b);
   Value readBroadcast(OpBuilder &b, Value tensor);
@@ -157,12 +164,17 @@ Value StepDecomposer::rowIndex(OpBuilder &b) {
   return arith::AddIOp::create(b, loc, op.getRow(), row);
 }
 
+/// Return whether the task is known to hold the rows of one head.
+bool StepDecomposer::isOneHead() {
+  std::optional<int64_t> perHead = getConstantIntValue(op.getRowsPerHead());
+  ScheduleAttr schedule = op.getScheduleAttr();
+  return schedule && perHead && *perHead >= schedule.getBlockM();
+}
+
 /// Return the head, counted from the task's first, and the row in it of the row
 /// with number `row` of the task.
 std::pair<Value, Value> StepDecomposer::splitRow(OpBuilder &b, Value row) {
-  std::optional<int64_t> perHead = getConstantIntValue(op.getRowsPerHead());
-  if (ScheduleAttr schedule = op.getScheduleAttr();
-      schedule && perHead && *perHead >= schedule.getBlockM())
+  if (isOneHead())
     return {arith::ConstantIndexOp::create(b, loc, 0), row};
   return {arith::DivSIOp::create(b, loc, row, op.getRowsPerHead()),
           arith::RemSIOp::create(b, loc, row, op.getRowsPerHead())};
@@ -208,15 +220,14 @@ std::pair<Value, Value> StepDecomposer::keyIntervals() {
           Value limit = arith::AddIOp::create(b, loc, p, constant(after));
           end = arith::MinSIOp::create(b, loc, end, limit);
         };
-        constexpr int64_t kLimit = int64_t(1) << 61;
         if (op.getCausal())
           endAt(1);
         if (WindowAttr window = op.getWindowAttr()) {
           if (window.getRight())
-            endAt(std::min(*window.getRight(), kLimit) + 1);
+            endAt(std::min(*window.getRight(), kFarthest) + 1);
           if (window.getLeft())
             first = arith::SubIOp::create(
-                b, loc, p, constant(std::min(*window.getLeft(), kLimit)));
+                b, loc, p, constant(std::min(*window.getLeft(), kFarthest)));
         }
         auto inBlock = [&](Value key) -> Value {
           key = arith::SubIOp::create(b, loc, key, op.getFirstKey());
@@ -302,12 +313,75 @@ Value StepDecomposer::adjust(OpBuilder &b, Value s, std::optional<unsigned> low,
   return s;
 }
 
+/// Return whether causal, window or length may take a key of the block from a row
+/// of the tile.
+Value StepDecomposer::hasExclusions() {
+  auto add = [&](Value a, Value b) -> Value {
+    return builder.createOrFold<arith::AddIOp>(loc, a, b);
+  };
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  auto product = [&](OpFoldResult size, Value tensor, int64_t dim) -> Value {
+    Value unit =
+        constant(cast<RankedTensorType>(tensor.getType()).getDimSize(dim));
+    return builder.createOrFold<arith::MulIOp>(
+        loc, getValueOrCreateConstantIndexOp(builder, loc, size), unit);
+  };
+  Value rows = product(tensor::getMixedSize(builder, loc, op.getQuery(), 0),
+                       op.getQuery(), 2);
+  Value keys = product(tensor::getMixedSize(builder, loc, op.getKey(), 0),
+                       op.getKey(), 2);
+  // The positions of the tile; of a whole head where it holds several.
+  Value first = op.getPosition();
+  if (isOneHead())
+    first = add(first, op.getRow());
+  else
+    rows = op.getRowsPerHead();
+  Value end = add(op.getFirstKey(), keys);
+  Value limit = op.getLength();
+  auto endAt = [&](int64_t after) {
+    limit = builder.createOrFold<arith::MinSIOp>(loc, limit,
+                                                 add(first, constant(after)));
+  };
+  WindowAttr window = op.getWindowAttr();
+  if (op.getCausal())
+    endAt(1);
+  if (window && window.getRight())
+    endAt(std::min(*window.getRight(), kFarthest) + 1);
+  Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                     end, limit);
+  if (!window || !window.getLeft())
+    return some;
+  Value last = add(first, add(rows, constant(-1)));
+  Value left = add(last, constant(-std::min(*window.getLeft(), kFarthest)));
+  Value before = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       op.getFirstKey(), left);
+  return arith::OrIOp::create(builder, loc, some, before);
+}
+
 /// Return the scores after everything that stands between q . k and softmax.
 Value StepDecomposer::logits(Value scores) {
-  bool scaled = op.getScale().convertToDouble() != 1.0;
-  if (!scaled && !op.getSoftcap() && !op.getBias() && !op.getMask() &&
-      !op.getBounded())
+  bool changed = op.getScale().convertToDouble() != 1.0 || op.getSoftcap() ||
+                 op.getBias() || op.getMask();
+  if (!changed && !op.getBounded())
     return scores;
+  // A whole tile that only exclusion could change is passed over.
+  if (changed || !packed)
+    return adjusted(scores);
+  auto choice = scf::IfOp::create(
+      builder, loc, hasExclusions(),
+      [&](OpBuilder &b, Location) {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPoint(b.getInsertionBlock(), b.getInsertionPoint());
+        scf::YieldOp::create(builder, loc, adjusted(scores));
+      },
+      [&](OpBuilder &b, Location) { scf::YieldOp::create(b, loc, scores); });
+  return choice.getResult(0);
+}
+
+/// Return the scores after softcap, bias and exclusion.
+Value StepDecomposer::adjusted(Value scores) {
   SmallVector<Operand> inputs;
   std::optional<unsigned> low;
   if (op.getBounded()) {

@@ -6,14 +6,13 @@
 //
 //   %qp = linalg.pack (scale * %q) ... inner_tiles = [rows]
 //   %s:3 = empty state
-//   scf.for %j = lo to l1 step block_n      // some key of the block is excluded for some row
-//   scf.for %j = l1 to l2 step block_n      // none is: no masking code
-//   scf.for %j = l2 to hi step block_n      // some is
+//   scf.for %j = lo to hi step block_n
 //     %kp = linalg.pack %k[%j ...];  %vp = linalg.pack %v[%j ...]
 //     scf.for %strip ...
 //       attn.block_step %qp[%strip], %kp, %vp state(...) ...
 //
-// Blocks outside [lo, hi) cost nothing. Within a bounded block a strip works on the panels that its rows can see.
+// Blocks outside [lo, hi) cost nothing. Within a block a strip works on the panels that its rows can see, and looks for
+// excluded keys, once a block, only where there can be some: such a step is bounded.
 
 #include "attn/Transforms/BlockTask.h"
 
@@ -110,14 +109,10 @@ Value BlockTask::clampedLength() {
   return arith::MinSIOp::create(rewriter, loc, length, keys);
 }
 
-/// Return the loops over [begin, end), in order: blocks with exclusions, blocks
-/// without, blocks with.
-SmallVector<BlockTask::Loop> BlockTask::keyLoops(Value begin, Value end) {
+/// Return the keys of [begin, end) that some row of the task may attend to.
+BlockTask::KeyRange BlockTask::keyRange(Value begin, Value end) {
   auto add = [&](Value a, Value b) -> Value {
     return rewriter.createOrFold<arith::AddIOp>(loc, a, b);
-  };
-  auto sub = [&](Value a, Value b) -> Value {
-    return rewriter.createOrFold<arith::SubIOp>(loc, a, b);
   };
   auto min = [&](Value a, Value b) -> Value {
     return rewriter.createOrFold<arith::MinSIOp>(loc, a, b);
@@ -125,48 +120,25 @@ SmallVector<BlockTask::Loop> BlockTask::keyLoops(Value begin, Value end) {
   auto max = [&](Value a, Value b) -> Value {
     return rewriter.createOrFold<arith::MaxSIOp>(loc, a, b);
   };
-  /// Return `length` rounded down or up to whole blocks.
-  auto blocks = [&](Value length, bool up) -> Value {
-    AffineExpr s = rewriter.getAffineSymbolExpr(0);
-    int64_t size = schedule.getBlockN();
-    AffineExpr count = up ? s.ceilDiv(size) : s.floorDiv(size);
-    return getValueOrCreateConstantIndexOp(
-        rewriter, loc, apply(rewriter, loc, count * size, {length}));
-  };
-  Value zero = index(0);
-  Value lo = begin ? begin : zero;
+  Value lo = begin ? begin : index(0);
   Value hi = end ? min(end, clampedLength()) : clampedLength();
-  Value fullLo = lo, fullHi = hi;
   Value first = tile.getQueryOffset();
   Value rows = getValueOrCreateConstantIndexOp(rewriter, loc, dims.rows);
-  Value last = add(first, sub(rows, index(1)));
+  Value last = add(first, add(rows, index(-1)));
   WindowAttr window = tile.getWindowAttr();
-  auto limitRight = [&](int64_t right) {
-    hi = min(hi, add(last, index(right + 1)));
-    fullHi = min(fullHi, add(first, index(right + 1)));
-  };
-  if (tile.getCausal() != Causal::None)
-    limitRight(0);
+  bool causal = tile.getCausal() != Causal::None;
+  if (causal)
+    hi = min(hi, add(last, index(1)));
   if (window && window.getRight())
-    limitRight(std::min(*window.getRight(), kFarthest));
-  if (window && window.getLeft()) {
-    Value left = index(std::min(*window.getLeft(), kFarthest));
-    lo = max(lo, sub(first, left));
-    fullLo = max(fullLo, sub(last, left));
-  }
+    hi = min(hi, add(last, index(std::min(*window.getRight(), kFarthest) + 1)));
+  if (window && window.getLeft())
+    lo = max(lo, add(first, index(-std::min(*window.getLeft(), kFarthest))));
   hi = max(hi, lo);
-  SmallVector<Loop> loops;
-  Value at = lo;
-  if (window && window.getLeft()) {
-    Value edge = blocks(max(sub(fullLo, lo), zero), /*up=*/true);
-    at = min(add(lo, edge), hi);
-    loops.push_back({lo, at, true});
-  }
-  Value whole = blocks(max(sub(fullHi, at), zero), /*up=*/false);
-  Value middle = add(at, whole);
-  loops.push_back({at, middle, false});
-  loops.push_back({middle, hi, true});
-  return loops;
+  // Without exclusions, whole blocks hold nothing that is padded.
+  std::optional<int64_t> from = getConstantIntValue(lo),
+                         to = getConstantIntValue(hi);
+  bool isWhole = from && to && (*to - *from) % schedule.getBlockN() == 0;
+  return {lo, hi, causal || window || !isWhole};
 }
 
 /// Return keys `begin` to `end` of a [1, 1, N, C] tile as [keys, C].
@@ -194,25 +166,20 @@ Value BlockTask::keys(Value tensor, Layout layout, Value begin, Value end) {
 
 FailureOr<PackedState> BlockTask::buildState(Value begin, Value end) {
   PackedState state = emptyState();
-  for (const Loop &loop : keyLoops(begin, end)) {
-    if (getConstantIntValue(loop.begin) &&
-        getConstantIntValue(loop.begin) == getConstantIntValue(loop.end))
-      continue;
-    FailureOr<PackedState> next = buildLoop(loop, state);
-    if (failed(next))
-      return failure();
-    state = *next;
-  }
-  return state;
+  KeyRange range = keyRange(begin, end);
+  if (getConstantIntValue(range.begin) &&
+      getConstantIntValue(range.begin) == getConstantIntValue(range.end))
+    return state;
+  return buildLoop(range, state);
 }
 
-/// Build one loop over blocks of keys, by upstream's tiler on a step over all of
+/// Build the loop over blocks of keys, by upstream's tiler on a step over all of
 /// them.
-FailureOr<PackedState> BlockTask::buildLoop(const Loop &loop,
+FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
                                             PackedState state) {
-  Value key = keys(tile.getKey(), tile.getKeyLayout(), loop.begin, loop.end);
+  Value key = keys(tile.getKey(), tile.getKeyLayout(), range.begin, range.end);
   Value value =
-      keys(tile.getValue(), tile.getValueLayout(), loop.begin, loop.end);
+      keys(tile.getValue(), tile.getValueLayout(), range.begin, range.end);
   auto broadcast = [&](Value tensor) -> Value {
     if (!tensor)
       return {};
@@ -231,17 +198,17 @@ FailureOr<PackedState> BlockTask::buildLoop(const Loop &loop,
         rewriter, loc, RankedTensorType::get(shape, type.getElementType()),
         tensor, groups);
   };
-  WindowAttr window = loop.bounded ? tile.getWindowAttr() : WindowAttr();
-  bool causal = loop.bounded && tile.getCausal() != Causal::None;
+  WindowAttr window = range.bounded ? tile.getWindowAttr() : WindowAttr();
+  bool causal = range.bounded && tile.getCausal() != Causal::None;
   UnitAttr unit = rewriter.getUnitAttr();
   auto step = BlockStepOp::create(
       rewriter, loc, state.reference.getType(), state.sum.getType(),
       state.acc.getType(), query, key, value, broadcast(tile.getBias()),
       broadcast(tile.getMask()), state.reference, state.sum, state.acc,
       index(0), index(0), index(0), rowsPerHead(), tile.getQueryOffset(),
-      loop.begin, loop.end, rewriter.getF64FloatAttr(1.0),
+      range.begin, range.end, rewriter.getF64FloatAttr(1.0),
       causal ? unit : UnitAttr(), window, tile.getSoftcapAttr(),
-      loop.bounded ? unit : UnitAttr(), schedule);
+      range.bounded ? unit : UnitAttr(), schedule);
   scf::SCFTilingOptions options;
   options.setTileSizes(
       {rewriter.getIndexAttr(0), rewriter.getIndexAttr(schedule.getBlockN())});

@@ -151,27 +151,21 @@ func.func @transposed(%x: tensor<16x16xf32>, %init: tensor<16x16xf32>) -> tensor
 // -----
 
 // 8 rows are read along their channels, transposed in registers and written as 8
-// vectors of keys. Only panels that may be part of one ask of each row whether
-// it is there, and put zeros where it is not.
+// vectors of keys. A row beyond the last is read as the last and written as 0.
 //
 // CHECK-LABEL: func.func @pack
 // CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<?x8xf32>
+// CHECK: scf.for
 // CHECK: %[[ROWS:.*]] = tensor.dim %[[X]], %c0
-// CHECK: %[[WHOLE:.*]] = affine.apply #{{.*}}()[%[[ROWS]]]
-// CHECK: scf.for %{{.*}} = %c0 to %[[WHOLE]]
-// CHECK-NOT: scf.if
-// CHECK-COUNT-8: vector.transfer_read %[[X]]{{.*}} {in_bounds = [true]} : tensor<?x8xf32>, vector<8xf32>
+// CHECK: %[[LEFT:.*]] = arith.subi %[[ROWS]], %{{.*}}
+// CHECK: %[[THERE:.*]] = vector.create_mask %[[LEFT]] : vector<8xi1>
+// CHECK: %[[LAST:.*]] = arith.subi %[[ROWS]], %c1
+// CHECK: %[[ROW:.*]] = arith.minsi %{{.*}}, %[[LAST]]
+// CHECK: vector.transfer_read %[[X]][%[[ROW]], %{{.*}}], {{.*}} {in_bounds = [true]} : tensor<?x8xf32>, vector<8xf32>
 // CHECK-COUNT-24: vector.shuffle
-// CHECK-COUNT-8: vector.transfer_write {{.*}} {in_bounds = [true]}
+// CHECK: arith.select %[[THERE]], %{{.*}}, %{{.*}} : vector<8xi1>, vector<8xf32>
+// CHECK: vector.transfer_write {{.*}} {in_bounds = [true]}
 // CHECK-NOT: scf.if
-// CHECK: scf.for %{{.*}} = %[[WHOLE]] to
-// CHECK: %[[THERE:.*]] = arith.cmpi slt, %{{.*}}, %[[ROWS]]
-// CHECK-NEXT: scf.if %[[THERE]]
-// CHECK-NEXT: vector.transfer_read %[[X]]
-// CHECK: else
-// CHECK-NEXT: scf.yield %[[ZERO:.*]] : vector<8xf32>
-// CHECK-COUNT-7: arith.cmpi slt, %{{.*}}, %[[ROWS]]
-// CHECK-COUNT-24: vector.shuffle
 // CHECK-NOT: linalg.pack
 func.func @pack(%x: tensor<?x8xf32>, %dest: tensor<?x8x16xf32>) -> tensor<?x8x16xf32> {
   %zero = arith.constant 0.0 : f32

@@ -83,3 +83,40 @@ func.func @known(%x: memref<?x64xf32, strided<[?, 1], offset: ?>>,
   }
   return
 }
+
+// -----
+
+// A block of an argument, of at most 32 rows, is copied where its elements do not
+// lie together; there is one way to read it.
+//
+// CHECK-LABEL: func.func @block
+// CHECK: %[[BLOCK:.*]] = memref.subview %{{.*}} : memref<?x64xf32, strided<[?, ?], offset: ?>> to memref<?x64xf32, strided<[?, ?], offset: ?>>
+// CHECK: %[[DENSE:.*]] = scf.if %{{.*}} -> (memref<?x64xf32, strided<[?, 1], offset: ?>>) {
+// CHECK: memref.reinterpret_cast
+// CHECK: } else {
+// CHECK: %[[COPY:.*]] = memref.alloc() : memref<32x64xf32>
+// CHECK: %[[USED:.*]] = memref.subview %[[COPY]][0, 0]
+// CHECK: memref.copy %[[BLOCK]], %[[USED]]
+// CHECK: }
+// CHECK: vector.transfer_read %[[DENSE]]
+// CHECK-NOT: vector.transfer_read
+func.func @block(%x: memref<?x64xf32, strided<[?, ?], offset: ?>>,
+    %y: memref<16xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %n step %c32 {
+    %rows = affine.min affine_map<(d0)[s0] -> (32, s0 - d0)>(%i)[%n]
+    %block = memref.subview %x[%i, 0] [%rows, 64] [1, 1]
+      : memref<?x64xf32, strided<[?, ?], offset: ?>>
+      to memref<?x64xf32, strided<[?, ?], offset: ?>>
+    scf.for %j = %c0 to %rows step %c1 {
+      %v = vector.transfer_read %block[%j, %c0], %zero {in_bounds = [true]}
+        : memref<?x64xf32, strided<[?, ?], offset: ?>>, vector<16xf32>
+      vector.transfer_write %v, %y[%c0] {in_bounds = [true]}
+        : vector<16xf32>, memref<16xf32>
+    }
+  }
+  return
+}

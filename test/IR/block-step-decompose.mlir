@@ -18,3 +18,33 @@ func.func @scheduled(%q: tensor<2x16x8xf32>, %k: tensor<?x16x32xf32>,
     -> tensor<2x8xf32>, tensor<2x8x32xf32>, tensor<2x2x8x32xf32>
   return %a1 : tensor<2x2x8x32xf32>
 }
+
+// A bounded step passes over its scores for exclusion only where the tile holds a
+// key that one of its rows may not see: here where the keys end beyond the length,
+// or beyond the position of the first row.
+//
+// CHECK-LABEL: func.func @bounded
+// CHECK-SAME: %[[POSITION:[a-z0-9]+]]: index, %[[KEY:[a-z0-9]+]]: index, %[[LENGTH:[a-z0-9]+]]: index)
+// CHECK: %[[SCORES:.*]] = linalg.generic
+// CHECK: %[[END:.*]] = arith.addi %[[KEY]], %c64
+// CHECK: %[[SEEN:.*]] = arith.addi %[[POSITION]], %c1
+// CHECK: %[[LIMIT:.*]] = arith.minsi %[[LENGTH]], %[[SEEN]]
+// CHECK: %[[SOME:.*]] = arith.cmpi sgt, %[[END]], %[[LIMIT]]
+// CHECK: scf.if %[[SOME]]
+// CHECK: arith.select
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %[[SCORES]]
+func.func @bounded(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
+    %v: tensor<2x2x32x32xf32>, %r: tensor<1x8xf32>, %s: tensor<1x8x32xf32>,
+    %a: tensor<1x2x8x32xf32>, %position: index, %key: index, %length: index)
+    -> tensor<1x2x8x32xf32> {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %c0, head %c0, row %c0 per %c8, position %position, key %key of %length)
+    scale = 1.0 causal bounded
+    schedule = <block_m = 8, block_n = 64, rows = 8, columns = 32, lanes = 16>
+    : tensor<1x16x8xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
+  return %a1 : tensor<1x2x8x32xf32>
+}

@@ -29,7 +29,7 @@ struct CompileOptions {
   /// The last phase to run.
   Phase stopAfter = Phase::Object;
   /// Of LLVM, 0 to 3.
-  unsigned optLevel = 3;
+  unsigned optLevel = 2;
   /// Check what each phase promises.
   bool verifyPhases = true;
   /// Add a main function around the only public one.

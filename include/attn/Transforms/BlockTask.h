@@ -27,7 +27,7 @@ public:
   /// Prepare at `tile`, before it.
   BlockTask(RewriterBase &rewriter, SdpaOp tile);
 
-  /// Build the loops over the keys that the rows attend to, of [begin, end) if
+  /// Build the loop over the keys that the rows attend to, of [begin, end) if
   /// given, and return the state after them.
   FailureOr<PackedState> buildState(Value begin = {}, Value end = {});
 
@@ -45,7 +45,9 @@ public:
   SmallVector<SmallVector<OpFoldResult>> stateSizes();
 
 private:
-  struct Loop {
+  /// Keys [begin, end); `bounded` says that a row may not attend to all of them,
+  /// or that their last block is not a whole one.
+  struct KeyRange {
     Value begin, end;
     bool bounded;
   };
@@ -64,8 +66,8 @@ private:
   Value keys(Value tensor, Layout layout, Value begin, Value end);
   Value toAccumulator(Value rows);
   PackedState emptyState();
-  SmallVector<Loop> keyLoops(Value begin, Value end);
-  FailureOr<PackedState> buildLoop(const Loop &loop, PackedState state);
+  KeyRange keyRange(Value begin, Value end);
+  FailureOr<PackedState> buildLoop(const KeyRange &range, PackedState state);
   LogicalResult packStep(BlockStepOp step);
   Value packKeys(Value keys, bool value);
   void narrow(BlockStepOp step);

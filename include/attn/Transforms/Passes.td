@@ -153,8 +153,9 @@ def TileBlocks : Pass<"attn-tile-blocks"> {
     Replaces every `attn.sdpa` that has a schedule by a parallel loop over tasks
     (an entry of the batch, a head or a group of heads, `block_m` rows), each with
     loops over blocks of `block_n` keys. Afterwards no `attn.sdpa` with a schedule is
-    left. Excluded blocks are outside the loops' bounds; blocks with exclusions and
-    blocks without are separate loops, and only the first have masking code.
+    left. Excluded blocks are outside the loop's bounds. A step is `bounded` where
+    keys of a block may be excluded; it looks once a block whether there are any, so
+    that a whole block costs nothing.
 
     ```mlir
     %o = attn.sdpa %q, %k, %v schedule = <block_m = 256, block_n = 256, rows = 8,

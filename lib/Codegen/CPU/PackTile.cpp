@@ -5,8 +5,8 @@
 //
 //   linalg.pack %k inner_dims_pos = [0] inner_tiles = [32]          [keys, D] -> [panels, D, 32]
 //
-// reads 16 rows of 16 channels, transposes them in registers and writes 16 vectors. Only the last panel looks at how
-// many rows it has; what pads it is 0, and nothing outside the source is read. A tile whose rows stay rows is copied.
+// reads 16 rows of 16 channels, transposes them in registers and writes 16 vectors. A row beyond the last is read as the
+// last and written as 0, so that nothing outside the source is read. A tile whose rows stay rows is copied.
 
 #include "attn/Codegen/RegisterTile.h"
 
@@ -74,8 +74,8 @@ private:
   }
   SmallVector<Value> transpose(SmallVector<Value> rows);
   Value packSquare(Value panel, Value row, Value channel, int64_t size,
-                   int64_t width, int64_t count, bool whole, Value written);
-  Value packPanel(Value panel, int64_t size, bool whole, Value written);
+                   int64_t width, int64_t count, Value exists, Value written);
+  Value existingRows(Value panel, Value row, int64_t size, int64_t width);
   /// Return min(size, rows - panel * size).
   Value rowsIn(Value panel, int64_t size, Value rows);
 
@@ -130,45 +130,45 @@ SmallVector<Value> PanelEmitter::transpose(SmallVector<Value> rows) {
 }
 
 /// Pack `width` rows from `row` of the panel and `count` channels, at most
-/// `width`.
+/// `width`. Where `exists` is given, it says which of the rows there are.
 Value PanelEmitter::packSquare(Value panel, Value row, Value channel,
                                int64_t size, int64_t width, int64_t count,
-                               bool whole, Value written) {
+                               Value exists, Value written) {
   SmallVector<Value> rows;
-  Value total = whole ? Value() : dim(source, 0);
+  Value last;
+  if (exists)
+    last = arith::SubIOp::create(b, loc, dim(source, 0), index(1));
   for (int64_t i = 0; i < width; ++i) {
     Value at = place(panel, size, add(row, index(i)));
-    bool inBounds = count == width;
-    if (whole) {
-      rows.push_back(read(source, {at, channel}, width, inBounds));
-      continue;
-    }
-    Value exists =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, at, total);
-    auto choice = scf::IfOp::create(
-        b, loc, exists,
-        [&](OpBuilder &, Location) {
-          scf::YieldOp::create(b, loc,
-                               read(source, {at, channel}, width, inBounds));
-        },
-        [&](OpBuilder &, Location) {
-          scf::YieldOp::create(b, loc, zeros(width));
-        });
-    rows.push_back(choice.getResult(0));
+    if (exists)
+      at = arith::MinSIOp::create(b, loc, at, last);
+    rows.push_back(read(source, {at, channel}, width, count == width));
   }
   SmallVector<Value> columns = transpose(std::move(rows));
-  for (int64_t i = 0; i < count; ++i)
-    written = write(columns[i], written, {panel, add(channel, index(i)), row},
+  for (int64_t i = 0; i < count; ++i) {
+    Value column = columns[i];
+    if (exists)
+      column = arith::SelectOp::create(b, loc, exists, column, zeros(width));
+    written = write(column, written, {panel, add(channel, index(i)), row},
                     /*inBounds=*/true);
+  }
   return written;
 }
 
-/// Pack one panel; `whole` says that all its rows exist.
-Value PanelEmitter::packPanel(Value panel, int64_t size, bool whole,
-                              Value written) {
-  int64_t width = std::min(size, lanes);
-  int64_t channels = cast<RankedTensorType>(source.getType()).getDimSize(1);
+/// Return which of the `width` rows from `row` of the panel the source has.
+Value PanelEmitter::existingRows(Value panel, Value row, int64_t size,
+                                 int64_t width) {
+  Value count =
+      arith::SubIOp::create(b, loc, dim(source, 0), place(panel, size, row));
+  return vector::CreateMaskOp::create(
+      b, loc, VectorType::get({width}, b.getI1Type()), ValueRange{count});
+}
+
+Value PanelEmitter::packRows(int64_t size) {
+  auto type = cast<RankedTensorType>(source.getType());
+  int64_t width = std::min(size, lanes), channels = type.getDimSize(1);
   bool isStatic = ShapedType::isStatic(channels);
+  bool isWhole = !type.isDynamicDim(0) && type.getDimSize(0) % size == 0;
   Value count = dim(source, 1);
   Value rounded =
       isStatic ? index(channels / width * width)
@@ -177,40 +177,29 @@ Value PanelEmitter::packPanel(Value panel, int64_t size, bool whole,
                      AffineMap::get(
                          1, 0, b.getAffineDimExpr(0).floorDiv(width) * width),
                      ValueRange{count}));
-  return loop(
-      zero, index(size), width, written, [&](Value row, Value inner) -> Value {
-        inner = loop(zero, rounded, width, inner,
-                     [&](Value channel, Value innermost) {
-                       return packSquare(panel, row, channel, size, width,
-                                         width, whole, innermost);
-                     });
-        if (isStatic && channels % width == 0)
-          return inner;
-        if (isStatic)
-          return packSquare(panel, row, rounded, size, width, channels % width,
-                            whole, inner);
-        // The last channels of a dynamic number, one at a time.
-        return loop(rounded, count, 1, inner,
-                    [&](Value channel, Value innermost) {
-                      return packSquare(panel, row, channel, size, width, 1,
-                                        whole, innermost);
-                    });
-      });
-}
-
-Value PanelEmitter::packRows(int64_t size) {
-  Value rows = dim(source, 0);
-  Value whole = affine::AffineApplyOp::create(
-      b, loc, AffineMap::get(1, 0, b.getAffineDimExpr(0).floorDiv(size)),
-      ValueRange{rows});
-  Value written = loop(zero, whole, 1, dest, [&](Value panel, Value inner) {
-    return packPanel(panel, size, /*whole=*/true, inner);
-  });
-  int64_t known = cast<RankedTensorType>(source.getType()).getDimSize(0);
-  if (ShapedType::isStatic(known) && known % size == 0)
-    return written;
-  return loop(whole, dim(dest, 0), 1, written, [&](Value panel, Value inner) {
-    return packPanel(panel, size, /*whole=*/false, inner);
+  auto packFrom = [&](Value panel, Value row, Value written) -> Value {
+    Value exists = isWhole ? Value() : existingRows(panel, row, size, width);
+    auto pack = [&](Value channel, int64_t number, Value inner) {
+      return packSquare(panel, row, channel, size, width, number, exists,
+                        inner);
+    };
+    written =
+        loop(zero, rounded, width, written, [&](Value channel, Value inner) {
+          return pack(channel, width, inner);
+        });
+    if (isStatic && channels % width == 0)
+      return written;
+    if (isStatic)
+      return pack(rounded, channels % width, written);
+    // The last channels of a dynamic number, one at a time.
+    return loop(rounded, count, 1, written, [&](Value channel, Value inner) {
+      return pack(channel, 1, inner);
+    });
+  };
+  return loop(zero, dim(dest, 0), 1, dest, [&](Value panel, Value written) {
+    return loop(zero, index(size), width, written, [&](Value row, Value inner) {
+      return packFrom(panel, row, inner);
+    });
   });
 }
 

@@ -2,28 +2,39 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Makes vectors of what lies together. A caller may give a tensor any strides, so at the boundary the innermost stride is
-// not known, and a vector read would be one load an element:
+// not known, and a vector read would be one load an element. A block of an argument
 //
-//   scf.for ... { vector.transfer_read %k[...] : memref<?x64xf32, strided<[?, ?], offset: ?>>, vector<16xf32> }
+//   %block = memref.subview %k[...] : ... to memref<?x64xf32, strided<[?, ?], offset: ?>>
+//   vector.transfer_read %block[...]
 //
-// becomes
+// is copied where its stride is not 1, so that there is one way to read it:
 //
-//   scf.if (%stride == 1) {
-//     scf.for ... { vector.transfer_read %unit[...] : memref<?x64xf32, strided<[?, 1], offset: ?>>, vector<16xf32> }
+//   %dense = scf.if (%stride == 1) {
+//     scf.yield %block as memref<?x64xf32, strided<[?, 1], offset: ?>>
 //   } else {
-//     as it was
+//     %copy = memref.alloc() : memref<256x64xf32>
+//     memref.copy %block, %copy
+//     scf.yield %copy
 //   }
+//   vector.transfer_read %dense[...]
 //
-// round the whole nest that packs or reads a block, so that the test costs nothing.
+// What has no bound, as a row of a mask, is read where it is: the nest of loops that reads it is there twice, under
+// the same test.
 
 #include "attn/Codegen/Passes.h"
 
+#include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/IR/ValueBoundsOpInterfaceImpl.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::attn {
@@ -81,10 +92,9 @@ static scf::ForOp nestRoot(Operation *op) {
   return root;
 }
 
-/// Return `memref` with an innermost stride of 1 in its type.
+/// Return, at the insertion point, `memref` with an innermost stride of 1 in its
+/// type.
 static Value withUnitStride(OpBuilder &b, Value memref) {
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointAfterValue(memref);
   Location loc = memref.getLoc();
   auto type = cast<MemRefType>(memref.getType());
   auto parts = memref::ExtractStridedMetadataOp::create(b, loc, memref);
@@ -105,18 +115,101 @@ static Value withUnitStride(OpBuilder &b, Value memref) {
                                            sizes, strides);
 }
 
+/// Return, at the insertion point, whether the innermost stride of `argument` is
+/// 1.
+static Value isUnitStride(OpBuilder &b, Location loc, BlockArgument argument) {
+  auto parts = memref::ExtractStridedMetadataOp::create(b, loc, argument);
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                               parts.getStrides().back(), one);
+}
+
+/// The sizes of storage that holds a block: constants, but for what is a size of
+/// an argument.
+struct BlockSizes {
+  SmallVector<int64_t> shape;
+  SmallVector<Value> dynamic;
+};
+
+/// Return the sizes of storage for `block`, if it has a bound.
+static std::optional<BlockSizes> boundedSizes(memref::SubViewOp block) {
+  BlockSizes sizes;
+  MemRefType type = block.getType();
+  SmallVector<OpFoldResult> extents;
+  llvm::SmallBitVector dropped = block.getDroppedDims();
+  for (auto [i, size] : llvm::enumerate(block.getMixedSizes()))
+    if (!dropped.test(i))
+      extents.push_back(size);
+  for (auto [i, size] : llvm::enumerate(extents)) {
+    if (std::optional<int64_t> known = getConstantIntValue(size)) {
+      sizes.shape.push_back(*known);
+      continue;
+    }
+    Value value = cast<Value>(size);
+    FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
+        presburger::BoundType::UB, value, /*stopCondition=*/nullptr,
+        /*closedUB=*/true);
+    if (succeeded(bound)) {
+      sizes.shape.push_back(std::max<int64_t>(*bound, 0));
+      continue;
+    }
+    // The channels of a row are bounded by nothing but the argument.
+    auto dim = value.getDefiningOp<memref::DimOp>();
+    if (static_cast<int64_t>(i) + 1 != type.getRank() || !dim ||
+        !isa<BlockArgument>(dim.getSource()))
+      return std::nullopt;
+    sizes.shape.push_back(ShapedType::kDynamic);
+    sizes.dynamic.push_back(value);
+  }
+  return sizes;
+}
+
+/// Let `reads`, all of `block`, a part of `argument`, read what lies together.
+static void copyUnlessUnit(OpBuilder &b, memref::SubViewOp block,
+                           BlockArgument argument, const BlockSizes &sizes,
+                           ArrayRef<vector::TransferReadOp> reads) {
+  Location loc = block.getLoc();
+  b.setInsertionPointAfter(block);
+  Value isUnit = isUnitStride(b, loc, argument);
+  MemRefType type = block.getType();
+  SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+  strides.back() = 1;
+  auto unit = MemRefType::get(
+      type.getShape(), type.getElementType(),
+      StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, strides),
+      type.getMemorySpace());
+  auto choice = scf::IfOp::create(
+      b, loc, isUnit,
+      [&](OpBuilder &nested, Location) {
+        scf::YieldOp::create(nested, loc, withUnitStride(nested, block));
+      },
+      [&](OpBuilder &nested, Location) {
+        Value all = memref::AllocOp::create(
+            nested, loc, MemRefType::get(sizes.shape, type.getElementType()),
+            sizes.dynamic);
+        SmallVector<OpFoldResult> extents =
+            memref::getMixedSizes(nested, loc, block);
+        SmallVector<OpFoldResult> zeros(type.getRank(), b.getIndexAttr(0)),
+            ones(type.getRank(), b.getIndexAttr(1));
+        Value used =
+            memref::SubViewOp::create(nested, loc, all, zeros, extents, ones);
+        memref::CopyOp::create(nested, loc, block, used);
+        Value cast = memref::CastOp::create(nested, loc, unit, used);
+        scf::YieldOp::create(nested, loc, cast);
+      });
+  for (vector::TransferReadOp read : reads)
+    read.getBaseMutable().assign(choice.getResult(0));
+}
+
 /// Put `root` under a test of the innermost strides of `arguments`, and read by
 /// vectors where they are 1.
 static void specialize(OpBuilder &b, scf::ForOp root,
                        ArrayRef<BlockArgument> arguments) {
   Location loc = root.getLoc();
   b.setInsertionPoint(root);
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
   Value together;
   for (BlockArgument argument : arguments) {
-    auto parts = memref::ExtractStridedMetadataOp::create(b, loc, argument);
-    Value isUnit = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                         parts.getStrides().back(), one);
+    Value isUnit = isUnitStride(b, loc, argument);
     together = together
                    ? arith::AndIOp::create(b, loc, together, isUnit).getResult()
                    : isUnit;
@@ -139,8 +232,10 @@ static void specialize(OpBuilder &b, scf::ForOp root,
     if (!type || !hasUnknownInnermostStride(type) || !argumentOf(source))
       return;
     Value &unit = units[source];
-    if (!unit)
+    if (!unit) {
+      b.setInsertionPointAfterValue(source);
       unit = withUnitStride(b, source);
+    }
     read.getBaseMutable().assign(unit);
   });
 }
@@ -148,21 +243,42 @@ static void specialize(OpBuilder &b, scf::ForOp root,
 namespace {
 struct SpecializeStrides
     : public attn::impl::SpecializeStridesBase<SpecializeStrides> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    SpecializeStridesBase::getDependentDialects(registry);
+    affine::registerValueBoundsOpInterfaceExternalModels(registry);
+    arith::registerValueBoundsOpInterfaceExternalModels(registry);
+    memref::registerValueBoundsOpInterfaceExternalModels(registry);
+    scf::registerValueBoundsOpInterfaceExternalModels(registry);
+  }
+
   void runOnOperation() override {
+    llvm::MapVector<Operation *, SmallVector<vector::TransferReadOp>> blocks;
     llvm::MapVector<Operation *, SmallVector<BlockArgument>> roots;
     getOperation()->walk([&](vector::TransferReadOp read) {
       auto type = dyn_cast<MemRefType>(read.getBase().getType());
       if (!type || !hasUnknownInnermostStride(type))
         return;
       BlockArgument argument = argumentOf(read.getBase());
+      if (!argument)
+        return;
+      auto block = read.getBase().getDefiningOp<memref::SubViewOp>();
+      if (block && boundedSizes(block)) {
+        blocks[block].push_back(read);
+        return;
+      }
       scf::ForOp root = nestRoot(read);
-      if (!argument || !root)
+      if (!root)
         return;
       SmallVector<BlockArgument> &arguments = roots[root];
       if (!llvm::is_contained(arguments, argument))
         arguments.push_back(argument);
     });
     OpBuilder builder(&getContext());
+    for (auto &[op, reads] : blocks) {
+      auto block = cast<memref::SubViewOp>(op);
+      copyUnlessUnit(builder, block, argumentOf(block), *boundedSizes(block),
+                     reads);
+    }
     for (auto &[root, arguments] : roots)
       specialize(builder, cast<scf::ForOp>(root), arguments);
   }

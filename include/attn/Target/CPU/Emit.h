@@ -25,7 +25,7 @@ void registerCpuTranslations(DialectRegistry &registry);
 FailureOr<SmallVector<char, 0>> emitCpu(ModuleOp module,
                                         const TargetInfo &target,
                                         CpuOutput output,
-                                        unsigned optLevel = 3);
+                                        unsigned optLevel = 2);
 
 } // namespace mlir::attn
 
