@@ -21,8 +21,11 @@ using namespace mlir;
 using namespace mlir::attn;
 
 /// Time for the calls of one row, and how many they are at least and at most.
-constexpr double kMilliseconds = 2000;
-constexpr double kFewest = 4, kMost = 1000;
+constexpr double kMilliseconds = 1500;
+constexpr double kFewest = 30, kMost = 1000;
+
+/// Trials of the peaks before the first row.
+constexpr unsigned kFirstTrials = 20;
 
 namespace {
 /// One workload, compiled, with its arguments.
@@ -51,33 +54,31 @@ static llvm::Expected<Prepared> prepare(MLIRContext &context,
   if (!inputs)
     return inputs.takeError();
   result.inputs = *inputs;
+  for (auto [b, length] : llvm::enumerate(named.getLengths()))
+    result.inputs.back().storeInteger(static_cast<int64_t>(b), length);
   auto outputs = result.executor->createOutputs("f", result.inputs);
   if (!outputs)
     return outputs.takeError();
   result.outputs = *outputs;
-  auto operations = countOperations(*function, result.inputs);
-  if (!operations)
-    return operations.takeError();
-  result.workload.operations = *operations;
-  for (const HostTensor &input : result.inputs)
-    result.workload.inputBytes +=
-        input.getSize() * getByteSize(input.getKind());
+  auto workload = describeWork(*function, result.inputs);
+  if (!workload)
+    return workload.takeError();
+  result.workload = *workload;
   return result;
 }
 
 /// Time `prepared` on `threads` threads: one call says how many fit the time.
-static llvm::Expected<Measurement> timeCalls(const Prepared &prepared,
-                                             unsigned threads,
-                                             const MachinePeaks &peaks) {
-  auto once = measure(*prepared.executor, "f", prepared.inputs,
-                      prepared.outputs, 1, threads, prepared.workload, peaks);
+static llvm::Expected<Measurement>
+timeCalls(const Prepared &prepared, unsigned threads, PeakMeter &meter) {
+  auto timeSome = [&](unsigned count) {
+    return measure(*prepared.executor, "f", prepared.inputs, prepared.outputs,
+                   count, threads, prepared.workload, meter);
+  };
+  auto once = timeSome(1);
   if (!once)
     return once;
-  double calls =
-      std::clamp(kMilliseconds / std::max(once->msMin, 1e-3), kFewest, kMost);
-  return measure(*prepared.executor, "f", prepared.inputs, prepared.outputs,
-                 static_cast<unsigned>(calls), threads, prepared.workload,
-                 peaks);
+  return timeSome(static_cast<unsigned>(
+      std::clamp(kMilliseconds / std::max(once->msMin, 1e-3), kFewest, kMost)));
 }
 
 static void printRow(StringRef name, const Measurement &m, raw_ostream &os) {
@@ -89,24 +90,34 @@ static void printRow(StringRef name, const Measurement &m, raw_ostream &os) {
   os.flush();
 }
 
+/// Measure the peaks of each number of `threads`, print them, and return those
+/// of the last.
+static MachinePeaks measureMachine(ArrayRef<unsigned> threads, PeakMeter &meter,
+                                   raw_ostream &os) {
+  MachinePeaks peaks;
+  for (unsigned number : threads) {
+    peaks = meter.measure(number, kFirstTrials);
+    os << llvm::format("%u threads: %.1f GFLOP/s of fused multiply-adds, %.1f "
+                       "of an L1 GEMM loop; reads %.1f GB/s in 8 streams, %.1f "
+                       "in one\n",
+                       number, peaks.fmaGflops, peaks.gemmGflops, peaks.readGbs,
+                       peaks.read1Gbs);
+  }
+  return peaks;
+}
+
 llvm::Expected<BenchReport>
 mlir::attn::runBench(ArrayRef<const NamedWorkload *> workloads,
                      ArrayRef<unsigned> threads, raw_ostream &os) {
   BenchReport report;
   report.cpu = getProcessorName();
-  std::vector<MachinePeaks> peaks;
-  os << report.cpu << "\n";
-  for (unsigned number : threads) {
-    peaks.push_back(measurePeaks(number));
-    os << llvm::format("%u threads: %.1f GFLOP/s of fused multiply-adds, %.1f "
-                       "of an L1 GEMM loop, reads %.1f GB/s\n",
-                       number, peaks.back().fmaGflops, peaks.back().gemmGflops,
-                       peaks.back().readGbs);
-  }
-  report.peaks = peaks.back();
   report.threads = threads.back();
-  os << "name                 thr     min ms  median ms     p95 ms   GFLOP/s"
-        "  fma %  gemm % read % extra bytes\n";
+  os << report.cpu << "\n";
+  PeakMeter meter;
+  report.peaks = measureMachine(threads, meter, os);
+  if (!workloads.empty())
+    os << "name                 thr     min ms  median ms     p95 ms   GFLOP/s"
+          "  fma %  gemm % read % extra bytes\n";
   DialectRegistry registry;
   registerCompilerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -114,12 +125,14 @@ mlir::attn::runBench(ArrayRef<const NamedWorkload *> workloads,
     auto prepared = prepare(context, *named);
     if (!prepared)
       return prepared.takeError();
-    for (auto [number, peak] : llvm::zip_equal(threads, peaks)) {
-      auto measurement = timeCalls(*prepared, number, peak);
+    for (unsigned number : threads) {
+      auto measurement = timeCalls(*prepared, number, meter);
       if (!measurement)
         return measurement.takeError();
       printRow(named->name, *measurement, os);
       report.rows.push_back({named->name, *measurement});
+      if (number == report.threads)
+        report.peaks.raise(measurement->peaks);
     }
   }
   return report;
@@ -133,6 +146,7 @@ void mlir::attn::printJson(const BenchReport &report, raw_ostream &os) {
       json.attribute("fma_gflops", report.peaks.fmaGflops);
       json.attribute("gemm_gflops", report.peaks.gemmGflops);
       json.attribute("read_gbs", report.peaks.readGbs);
+      json.attribute("read1_gbs", report.peaks.read1Gbs);
       json.attribute("threads", report.threads);
     });
     json.attributeArray("results", [&] {

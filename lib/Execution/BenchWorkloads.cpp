@@ -6,40 +6,112 @@
 #include "attn/Execution/BenchWorkloads.h"
 
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace mlir::attn;
 
+using Diagonal = NamedWorkload::Diagonal;
 using Scores = NamedWorkload::Scores;
 
-/// name, B, H, G, M, N, D, type, causal, scores
+static constexpr Diagonal kNone = Diagonal::None, kTop = Diagonal::TopLeft,
+                          kBottom = Diagonal::BottomRight;
+static constexpr Scores kPlain = Scores::Plain;
+
+// clang-format off
+/// group, name, B, H, G, M, N, D, type, causal, scores, window, ragged
 static constexpr NamedWorkload kWorkloads[] = {
-    {"bert-512", 1, 12, 12, 512, 512, 64, "f32"},
-    {"prefill-512", 1, 8, 8, 512, 512, 64, "f32"},
-    {"prefill-1024", 1, 8, 8, 1024, 1024, 64, "f32"},
-    {"prefill-2048", 1, 8, 8, 2048, 2048, 64, "f32"},
-    {"prefill-4096", 1, 8, 8, 4096, 4096, 64, "f32"},
-    {"prefill-1024-d128", 1, 8, 8, 1024, 1024, 128, "f32"},
-    {"prefill-2048-d128", 1, 8, 8, 2048, 2048, 128, "f32"},
-    {"causal-1024", 1, 8, 8, 1024, 1024, 64, "f32", true},
-    {"causal-2048", 1, 8, 8, 2048, 2048, 64, "f32", true},
-    {"causal-2048-d128", 1, 8, 8, 2048, 2048, 128, "f32", true},
-    {"mask-1024", 1, 8, 8, 1024, 1024, 64, "f32", false, Scores::Mask},
-    {"bias-1024", 1, 8, 8, 1024, 1024, 64, "f32", false, Scores::Bias},
-    {"prefill-1024-bf16", 1, 8, 8, 1024, 1024, 64, "bf16"},
-    {"prefill-1024-f16", 1, 8, 8, 1024, 1024, 64, "f16"},
-    {"vit-197", 8, 12, 12, 197, 197, 64, "f32"},
-    {"clip-77", 8, 12, 12, 77, 77, 64, "f32", true},
-    {"vit-257-d80", 2, 16, 16, 257, 257, 80, "f32"},
-    {"diffusion-1024-d40", 1, 8, 8, 1024, 1024, 40, "f32"},
-    {"siglip-729-d72", 1, 16, 16, 729, 729, 72, "f32"},
-    {"decode-2k", 1, 32, 8, 1, 2048, 128, "f32"},
-    {"decode-8k", 1, 32, 8, 1, 8192, 128, "f32"},
-    {"decode-32k", 1, 32, 8, 1, 32768, 128, "f32"},
-    {"decode-8k-bf16", 1, 32, 8, 1, 8192, 128, "bf16"},
-    {"decode-8k-f16", 1, 32, 8, 1, 8192, 128, "f16"}};
+    // Encoders, and prompts of language models.
+    {"prompts", "bert-512",             1, 12, 12,   512,   512,  64, "f32"},
+    {"prompts", "prefill-512",          1,  8,  8,   512,   512,  64, "f32"},
+    {"prompts", "prefill-1024",         1,  8,  8,  1024,  1024,  64, "f32"},
+    {"prompts", "prefill-2048",         1,  8,  8,  2048,  2048,  64, "f32"},
+    {"prompts", "prefill-4096",         1,  8,  8,  4096,  4096,  64, "f32"},
+    {"prompts", "prefill-1024-d128",    1,  8,  8,  1024,  1024, 128, "f32"},
+    {"prompts", "prefill-2048-d128",    1,  8,  8,  2048,  2048, 128, "f32"},
+    {"prompts", "causal-1024",          1,  8,  8,  1024,  1024,  64, "f32", kTop},
+    {"prompts", "causal-2048",          1,  8,  8,  2048,  2048,  64, "f32", kTop},
+    {"prompts", "causal-2048-d128",     1,  8,  8,  2048,  2048, 128, "f32", kTop},
+    {"prompts", "mask-1024",            1,  8,  8,  1024,  1024,  64, "f32", kNone, Scores::Mask},
+    {"prompts", "bias-1024",            1,  8,  8,  1024,  1024,  64, "f32", kNone, Scores::Bias},
+    {"prompts", "prefill-1024-bf16",    1,  8,  8,  1024,  1024,  64, "bf16"},
+    {"prompts", "prefill-1024-f16",     1,  8,  8,  1024,  1024,  64, "f16"},
+    // Images: lengths and head sizes that no tile divides.
+    {"images",  "vit-197",              8, 12, 12,   197,   197,  64, "f32"},
+    {"images",  "clip-77",              8, 12, 12,    77,    77,  64, "f32", kTop},
+    {"images",  "vit-257-d80",          2, 16, 16,   257,   257,  80, "f32"},
+    {"images",  "diffusion-1024-d40",   1,  8,  8,  1024,  1024,  40, "f32"},
+    {"images",  "siglip-729-d72",       1, 16, 16,   729,   729,  72, "f32"},
+    // One new token over a cache.
+    {"decode",  "decode-2k",            1, 32,  8,     1,  2048, 128, "f32"},
+    {"decode",  "decode-8k",            1, 32,  8,     1,  8192, 128, "f32"},
+    {"decode",  "decode-32k",           1, 32,  8,     1, 32768, 128, "f32"},
+    {"decode",  "decode-8k-bf16",       1, 32,  8,     1,  8192, 128, "bf16"},
+    {"decode",  "decode-8k-f16",        1, 32,  8,     1,  8192, 128, "f16"},
+    // Windows to one side and to both, and long prompts.
+    {"more",    "window-2048",          1,  8,  8,  2048,  2048,  64, "f32", kTop,  kPlain, {255, -1}},
+    {"more",    "local-4096",           1,  8,  8,  4096,  4096,  64, "f32", kNone, kPlain, {256, 256}},
+    {"more",    "causal-16k",           1,  2,  2, 16384, 16384,  64, "f32", kTop},
+    // Heads that share keys, and keys that are not the queries' own.
+    {"more",    "causal-1024-gqa-d128", 1, 32,  8,  1024,  1024, 128, "f32", kTop},
+    {"more",    "cross-448-1500",       1, 12, 12,   448,  1500,  64, "f32"},
+    {"more",    "cross-4096-77-d40",    1,  8,  8,  4096,    77,  40, "f32"},
+    // More caches: one key head for all, several tokens at once, many users.
+    {"more",    "decode-8k-mqa",        1, 32,  1,     1,  8192, 128, "f32"},
+    {"more",    "decode-8k-m4",         1, 32,  8,     4,  8192, 128, "f32", kBottom},
+    {"more",    "decode-2k-b32",       32, 32,  8,     1,  2048, 128, "f32", kNone, kPlain, {}, true},
+    // Other head sizes, and double precision.
+    {"more",    "prefill-1024-d96",     1,  8,  8,  1024,  1024,  96, "f32"},
+    {"more",    "prefill-1024-d256",    1,  8,  8,  1024,  1024, 256, "f32"},
+    {"more",    "prefill-1024-f64",     1,  8,  8,  1024,  1024,  64, "f64"}};
+// clang-format on
 
 ArrayRef<NamedWorkload> mlir::attn::getNamedWorkloads() { return kWorkloads; }
+
+/// Return the word that IR and JSON have for `diagonal`.
+static StringRef nameOf(Diagonal diagonal) {
+  switch (diagonal) {
+  case Diagonal::None:
+    return "none";
+  case Diagonal::TopLeft:
+    return "top_left";
+  case Diagonal::BottomRight:
+    return "bottom_right";
+  }
+  llvm_unreachable("all are named");
+}
+
+static StringRef nameOf(Scores scores) {
+  switch (scores) {
+  case Scores::Plain:
+    return "plain";
+  case Scores::Mask:
+    return "mask";
+  case Scores::Bias:
+    return "bias";
+  }
+  llvm_unreachable("all are named");
+}
+
+SmallVector<int64_t> NamedWorkload::getLengths() const {
+  SmallVector<int64_t> lengths;
+  // From a sixteenth of the keys to all of them, in no order: 1237 is prime.
+  int64_t shortest = keys / 16;
+  for (int64_t b = 0; ragged && b < batch; ++b)
+    lengths.push_back(keys - b * 1237 % (keys - shortest));
+  return lengths;
+}
+
+/// Return the clause for `window`, or nothing.
+static std::string windowClause(const NamedWorkload::Window &window) {
+  std::string clause;
+  if (window.left >= 0)
+    clause = llvm::formatv("left = {0}", window.left);
+  if (window.right >= 0)
+    clause += llvm::formatv("{0}right = {1}", clause.empty() ? "" : ", ",
+                            window.right);
+  return clause.empty() ? clause : " window = <" + clause + ">";
+}
 
 std::string NamedWorkload::getModule() const {
   auto tensor = [&](int64_t heads, int64_t length) {
@@ -48,27 +120,70 @@ std::string NamedWorkload::getModule() const {
         .str();
   };
   std::string query = tensor(heads, rows), key = tensor(kvHeads, keys);
-  std::string argument, operand;
+  std::string argument, clauses;
+  auto addOperand = [&](StringRef name, const std::string &type) {
+    argument = ", %x: " + type;
+    clauses = llvm::formatv(" {0}(%x : {1})", name, type);
+  };
   if (scores != Scores::Plain) {
     bool isMask = scores == Scores::Mask;
-    std::string extra =
-        llvm::formatv("tensor<1x{0}x{1}x{2}x{3}>", isMask ? 1 : heads, rows,
-                      keys, isMask ? "i1" : "f32");
-    argument = ", %x: " + extra;
-    operand = std::string(isMask ? " mask" : " bias") + "(%x : " + extra + ")";
+    addOperand(nameOf(scores),
+               llvm::formatv("tensor<1x{0}x{1}x{2}x{3}>", isMask ? 1 : heads,
+                             rows, keys, isMask ? "i1" : "f32"));
   }
+  if (ragged)
+    addOperand("kv_lengths", llvm::formatv("tensor<{0}xi32>", batch));
+  if (causal != Diagonal::None)
+    clauses += (" causal = " + nameOf(causal)).str();
+  clauses += windowClause(window);
   return llvm::formatv("func.func @f(%q: {0}, %k: {1}, %v: {1}{2}) -> {0} {{\n"
-                       "  %o = attn.sdpa %q, %k, %v{3}{4} : {0}, {1}, {1} -> "
+                       "  %o = attn.sdpa %q, %k, %v{3} : {0}, {1}, {1} -> "
                        "{0}\n  return %o : {0}\n}\n",
-                       query, key, argument, operand,
-                       causal ? " causal = top_left" : "");
+                       query, key, argument, clauses);
 }
 
 std::string NamedWorkload::describe() const {
-  return llvm::formatv("B={0} H={1} G={2} M={3} N={4} D={5} {6}{7}{8}", batch,
-                       heads, kvHeads, rows, keys, headSize, type,
-                       causal ? " causal" : "",
-                       scores == Scores::Mask   ? " mask"
-                       : scores == Scores::Bias ? " bias"
-                                                : "");
+  std::string text =
+      llvm::formatv("B={0} H={1} G={2} M={3} N={4} D={5} {6}", batch, heads,
+                    kvHeads, rows, keys, headSize, type);
+  if (causal != Diagonal::None)
+    text += causal == Diagonal::TopLeft ? " causal" : " causal to the last key";
+  if (scores != Scores::Plain)
+    text += (" " + nameOf(scores)).str();
+  text += windowClause(window);
+  if (ragged)
+    text += " ragged";
+  return text;
+}
+
+void mlir::attn::printJson(ArrayRef<const NamedWorkload *> workloads,
+                           raw_ostream &os) {
+  llvm::json::OStream json(os, /*IndentSize=*/2);
+  auto write = [&](const NamedWorkload &w) {
+    json.attribute("name", w.name);
+    json.attribute("group", w.group);
+    json.attribute("batch", w.batch);
+    json.attribute("heads", w.heads);
+    json.attribute("kv_heads", w.kvHeads);
+    json.attribute("rows", w.rows);
+    json.attribute("keys", w.keys);
+    json.attribute("head_size", w.headSize);
+    json.attribute("type", w.type);
+    json.attribute("causal", nameOf(w.causal));
+    json.attribute("scores", nameOf(w.scores));
+    json.attribute("left", w.window.left);
+    json.attribute("right", w.window.right);
+    json.attributeArray("lengths", [&] {
+      for (int64_t length : w.getLengths())
+        json.value(length);
+    });
+    json.attribute("module", w.getModule());
+  };
+  json.object([&] {
+    json.attributeArray("workloads", [&] {
+      for (const NamedWorkload *workload : workloads)
+        json.object([&] { write(*workload); });
+    });
+  });
+  os << "\n";
 }

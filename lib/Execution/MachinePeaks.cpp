@@ -18,9 +18,8 @@
 
 using namespace mlir::attn;
 
-/// Trials of each loop, of which the best counts, and how long each lasts:
-/// shorter than the time that a busy machine lets a thread run.
-constexpr int kTrials = 30;
+/// How long a trial of one loop lasts: shorter than the time that a busy machine
+/// lets a thread run.
 constexpr double kTrialSeconds = 0.003;
 
 /// Bytes that are read together by all threads: more than the last-level caches
@@ -44,10 +43,10 @@ static double rateOf(llvm::function_ref<double()> work) {
 
 /// Return the best rate that `threads` threads reach together; each calls
 /// `work` with its number.
-static double bestRate(unsigned threads,
+static double bestRate(unsigned threads, unsigned trials,
                        llvm::function_ref<double(unsigned)> work) {
   double best = 0;
-  for (int trial = 0; trial < kTrials; ++trial) {
+  for (unsigned trial = 0; trial < trials; ++trial) {
     std::vector<double> rates(threads, 0);
     std::atomic<unsigned> waiting{threads};
     auto runThread = [&](unsigned number) {
@@ -70,13 +69,48 @@ static double bestRate(unsigned threads,
   return best;
 }
 
-MachinePeaks mlir::attn::measurePeaks(unsigned threads) {
+void MachinePeaks::raise(const MachinePeaks &other) {
+  fmaGflops = std::max(fmaGflops, other.fmaGflops);
+  gemmGflops = std::max(gemmGflops, other.gemmGflops);
+  readGbs = std::max(readGbs, other.readGbs);
+  read1Gbs = std::max(read1Gbs, other.read1Gbs);
+}
+
+PeakMeter::PeakMeter() : memory(new (std::nothrow) char[kReadBytes]) {
+  // Pages that nothing was written to are all the same one.
+  if (memory)
+    std::fill_n(memory.get(), kReadBytes, 0);
+}
+
+double PeakMeter::rateOfRead(unsigned threads, unsigned trials,
+                             size_t streams) {
+  if (!memory)
+    return 0;
+  PeakKernels kernels = getPeakKernels();
+  volatile float sink = 0;
+  // Each thread walks through all streams of its part, a stretch at a time.
+  constexpr size_t kStretch = size_t(1) << 20;
+  size_t stretch = kStretch / streams, part = kReadBytes / threads;
+  size_t apart = part / streams / stretch * stretch;
+  places.resize(std::max<size_t>(places.size(), threads), 0);
+  return 1e-9 * bestRate(threads, trials, [&](unsigned number) {
+           if (apart == 0)
+             return 0.0;
+           size_t &place = places[number];
+           place = (place + stretch) % apart / stretch * stretch;
+           sink = kernels.read(memory.get() + number * part + place, apart,
+                               streams, stretch);
+           return double(streams * stretch);
+         });
+}
+
+MachinePeaks PeakMeter::measure(unsigned threads, unsigned trials) {
   threads = std::max(threads, 1u);
   PeakKernels kernels = getPeakKernels();
   volatile float sink = 0;
   MachinePeaks peaks;
   constexpr int64_t kRounds = 20000;
-  peaks.fmaGflops = 1e-9 * bestRate(threads, [&](unsigned) {
+  peaks.fmaGflops = 1e-9 * bestRate(threads, trials, [&](unsigned) {
                       sink = kernels.fma(kRounds);
                       return double(kRounds) * kernels.fmaOperations;
                     });
@@ -85,7 +119,7 @@ MachinePeaks mlir::attn::measurePeaks(unsigned threads) {
       threads * kGemmDepth * (kernels.gemmRows + kernels.gemmColumns), 0.5f);
   constexpr int64_t kProducts = 200;
   peaks.gemmGflops =
-      1e-9 * bestRate(threads, [&](unsigned number) {
+      1e-9 * bestRate(threads, trials, [&](unsigned number) {
         const float *a =
             matrices.data() +
             number * kGemmDepth * (kernels.gemmRows + kernels.gemmColumns);
@@ -93,25 +127,8 @@ MachinePeaks mlir::attn::measurePeaks(unsigned threads) {
         return 2.0 * kProducts * kGemmDepth * kernels.gemmRows *
                kernels.gemmColumns;
       });
-
-  std::unique_ptr<char[]> memory(new (std::nothrow) char[kReadBytes]);
-  if (!memory)
-    return peaks;
-  std::fill_n(memory.get(), kReadBytes, 0);
-  // Each thread walks through its part, a piece at a time.
-  constexpr size_t kPiece = size_t(1) << 20;
-  size_t part = kReadBytes / threads / kPiece * kPiece;
-  std::vector<size_t> places(threads, 0);
-  peaks.readGbs =
-      1e-9 * bestRate(threads, [&](unsigned number) {
-        size_t &place = places[number];
-        size_t size = std::min(part, kPiece);
-        if (size == 0)
-          return 0.0;
-        sink = kernels.read(memory.get() + number * part + place, size);
-        place = (place + size) % part;
-        return double(size);
-      });
+  peaks.readGbs = rateOfRead(threads, trials, /*streams=*/8);
+  peaks.read1Gbs = rateOfRead(threads, trials, /*streams=*/1);
   return peaks;
 }
 

@@ -70,3 +70,32 @@ mlir::attn::countOperations(func::FuncOp function,
     return results.takeError();
   return statistics.operations;
 }
+
+/// Return how many bytes of keys and values lie behind the last key of each
+/// batch, which nobody reads.
+static int64_t countUnread(const AttentionProblem &p) {
+  if (!p.kvLengths)
+    return 0;
+  int64_t keys = p.key->getDim(sequenceAxis(p.keyOrder)), unread = 0;
+  for (int64_t b = 0, e = p.query->getDim(0); b < e; ++b)
+    unread += keys - std::clamp<int64_t>(elementOf(*p.kvLengths, b), 0, keys);
+  return unread * p.key->getDim(headsAxis(p.keyOrder)) *
+         (p.key->getDim(3) * getByteSize(p.key->getKind()) +
+          p.value->getDim(3) * getByteSize(p.value->getKind()));
+}
+
+llvm::Expected<Workload> mlir::attn::describeWork(func::FuncOp function,
+                                                  ArrayRef<HostTensor> inputs) {
+  auto operations = countOperations(function, inputs);
+  if (!operations)
+    return operations.takeError();
+  Workload workload;
+  workload.operations = *operations;
+  for (const HostTensor &input : inputs) {
+    workload.inputBytes += input.getSize() * getByteSize(input.getKind());
+    workload.isDouble |= input.getKind() == ElementKind::F64;
+  }
+  if (SdpaOp op = getSingleAttention(function))
+    workload.inputBytes -= countUnread(getProblem(op, inputs));
+  return workload;
+}

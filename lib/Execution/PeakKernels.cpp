@@ -62,15 +62,20 @@ ALWAYS_INLINE float runGemm(const float *a, const float *b, int64_t rounds) {
 }
 
 template <int Bytes>
-ALWAYS_INLINE float runRead(const char *data, size_t bytes) {
+ALWAYS_INLINE float runRead(const char *data, size_t apart, size_t streams,
+                            size_t bytes) {
   using Vector = typename VectorOf<Bytes>::Type;
-  Vector sums[kReadStreams] = {};
-  size_t each = bytes / kReadStreams;
-  for (size_t at = 0; at < each; at += Bytes)
-    for (int64_t stream = 0; stream < kReadStreams; ++stream) {
-      Vector value;
-      std::memcpy(&value, data + stream * each + at, sizeof(value));
-      sums[stream] += value;
+  constexpr int kReadSums = 4;
+  Vector sums[kReadSums] = {};
+  for (size_t at = 0; at < bytes; at += kReadPiece)
+    for (size_t stream = 0; stream < streams; ++stream) {
+      const char *piece = data + stream * apart + at;
+      for (size_t i = 0; i < kReadPiece; i += kReadSums * Bytes) {
+        Vector values[kReadSums];
+        std::memcpy(values, piece + i, sizeof(values));
+        for (int sum = 0; sum < kReadSums; ++sum)
+          sums[sum] += values[sum];
+      }
     }
   float total = 0;
   for (const Vector &sum : sums)
@@ -88,8 +93,9 @@ ALWAYS_INLINE float runRead(const char *data, size_t bytes) {
                                  int64_t rounds) {                             \
     return runGemm<bytes, rows>(a, b, rounds);                                 \
   }                                                                            \
-  target static float name##Read(const char *data, size_t size) {              \
-    return runRead<bytes>(data, size);                                         \
+  target static float name##Read(const char *data, size_t apart,               \
+                                 size_t streams, size_t size) {                \
+    return runRead<bytes>(data, apart, streams, size);                         \
   }                                                                            \
   static constexpr PeakKernels name##Kernels = {                               \
       name##Fma, 2 * kSums * (bytes / 4), name##Gemm,                          \

@@ -14,8 +14,8 @@ namespace mlir::attn {
 /// Depth of the product of matrices: its operands fit into 32 KiB.
 constexpr int64_t kGemmDepth = 128;
 
-/// Streams that memory is read in.
-constexpr int64_t kReadStreams = 8;
+/// Bytes that are read of one stream before it is another's turn.
+constexpr size_t kReadPiece = 512;
 
 /// Loops for one kind of vector register. Each returns something that depends
 /// on all its work, so that none of it can be left out.
@@ -30,8 +30,9 @@ struct PeakKernels {
   float (*gemm)(const float *a, const float *b, int64_t rounds);
   int64_t gemmRows, gemmColumns;
 
-  /// Read `bytes` bytes, a multiple of 4096, at `data`.
-  float (*read)(const char *data, size_t bytes);
+  /// Read `bytes` bytes, a multiple of kReadPiece, of each of `streams` streams,
+  /// the first at `data` and the others `apart` bytes from one another.
+  float (*read)(const char *data, size_t apart, size_t streams, size_t bytes);
 };
 
 /// Return the loops for this processor.

@@ -68,18 +68,12 @@ static llvm::Expected<Measurement> runBenchmark(const Executor &executor,
                                                 ArrayRef<HostTensor> inputs,
                                                 ArrayRef<HostTensor> outputs,
                                                 const RunOptions &options) {
-  auto operations = countOperations(function, inputs);
-  if (!operations)
-    return operations.takeError();
-  Workload workload;
-  workload.operations = *operations;
-  for (const HostTensor &input : inputs) {
-    workload.inputBytes += input.getSize() * getByteSize(input.getKind());
-    workload.isDouble |= input.getKind() == ElementKind::F64;
-  }
-  MachinePeaks peaks = measurePeaks(resolveThreads(options.threads));
+  auto workload = describeWork(function, inputs);
+  if (!workload)
+    return workload.takeError();
+  PeakMeter meter;
   return measure(executor, function.getName(), inputs, outputs,
-                 options.benchmark, options.threads, workload, peaks);
+                 options.benchmark, options.threads, *workload, meter);
 }
 
 llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,

@@ -4,10 +4,11 @@
 // attn-bench: times named workloads and relates them to what this machine can
 // do.
 
+#include "ToolOptions.h"
+
 #include "attn/Execution/Bench.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Regex.h"
@@ -17,14 +18,11 @@ using namespace mlir;
 using namespace mlir::attn;
 namespace cl = llvm::cl;
 
-/// Exit statuses: a workload could not be timed; wrong use.
-constexpr int kFailed = 1;
-constexpr int kWrongUse = 2;
-
 namespace {
 /// The command line.
-struct Options {
-  cl::OptionCategory category{"attn-bench options"};
+struct Options : ToolOptions {
+  Options() : ToolOptions("attn-bench options") {}
+
   cl::opt<std::string> filter{"filter", cl::value_desc("REGEX"),
                               cl::desc("only workloads whose name it matches"),
                               cl::cat(category)};
@@ -35,8 +33,11 @@ struct Options {
   cl::opt<std::string> json{"json", cl::value_desc("FILE"),
                             cl::desc("write the results as JSON, too"),
                             cl::cat(category)};
-  cl::opt<bool> list{"list", cl::desc("print the names and shapes"),
-                     cl::cat(category)};
+  cl::opt<bool> list{
+      "list", cl::desc("print the names and shapes; as JSON, the IR too"),
+      cl::cat(category)};
+  cl::opt<bool> peaks{"peaks", cl::desc("measure the machine alone"),
+                      cl::cat(category)};
 };
 } // namespace
 
@@ -63,48 +64,58 @@ static SmallVector<const NamedWorkload *> select(StringRef filter) {
   return selected;
 }
 
+/// Open the file that --json names, before time is spent; null where there is
+/// none, or where it cannot be written, which `status` says then.
+static std::unique_ptr<llvm::ToolOutputFile> openJson(StringRef path,
+                                                      int &status) {
+  if (path.empty())
+    return nullptr;
+  std::error_code error;
+  auto file = std::make_unique<llvm::ToolOutputFile>(path, error,
+                                                     llvm::sys::fs::OF_Text);
+  if (!error)
+    return file;
+  llvm::errs() << "attn-bench: '" << path << "': " << error.message() << "\n";
+  status = kWrongUse;
+  return nullptr;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  // LLVM has hundreds of options of its own, --threads among them.
-  cl::ResetCommandLineParser();
   Options options;
-  cl::HideUnrelatedOptions(options.category);
-  if (!cl::ParseCommandLineOptions(argc, argv, "times attention\n",
-                                   &llvm::errs()))
+  if (!options.parse(argc, argv, "times attention\n"))
     return kWrongUse;
   SmallVector<const NamedWorkload *> workloads = select(options.filter);
   if (workloads.empty())
     return kWrongUse;
+  int status = 0;
+  std::unique_ptr<llvm::ToolOutputFile> file = openJson(options.json, status);
+  if (status)
+    return status;
+  auto writeJson = [&](const auto &content) {
+    if (!file)
+      return;
+    printJson(content, file->os());
+    file->keep();
+  };
   if (options.list) {
     for (const NamedWorkload *workload : workloads)
       llvm::outs() << llvm::left_justify(workload->name, 20) << " "
                    << workload->describe() << "\n";
+    writeJson(ArrayRef(workloads));
     return 0;
   }
+  if (options.peaks)
+    workloads.clear();
   SmallVector<unsigned> threads = {resolveThreads(options.threads)};
   if (options.threads == 0 && threads.front() > 1)
     threads.insert(threads.begin(), 1);
-  // Before the time is spent.
-  std::unique_ptr<llvm::ToolOutputFile> file;
-  if (!options.json.empty()) {
-    std::error_code error;
-    file = std::make_unique<llvm::ToolOutputFile>(options.json, error,
-                                                  llvm::sys::fs::OF_Text);
-    if (error) {
-      llvm::errs() << "attn-bench: '" << options.json
-                   << "': " << error.message() << "\n";
-      return kWrongUse;
-    }
-  }
   auto report = runBench(workloads, threads, llvm::outs());
   if (!report) {
     llvm::errs() << "attn-bench: " << llvm::toString(report.takeError())
                  << "\n";
     return kFailed;
   }
-  if (file) {
-    printJson(*report, file->os());
-    file->keep();
-  }
+  writeJson(*report);
   return 0;
 }

@@ -4,23 +4,21 @@
 // attn-fuzz: compiles random configurations and compares them with what the
 // ops mean.
 
+#include "ToolOptions.h"
+
 #include "attn/Execution/Fuzzer.h"
 
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 
 using namespace mlir;
 using namespace mlir::attn;
 namespace cl = llvm::cl;
 
-/// Exit statuses: there were mismatches; wrong use.
-constexpr int kMismatch = 1;
-constexpr int kWrongUse = 2;
-
 namespace {
 /// The command line.
-struct Options {
-  cl::OptionCategory category{"attn-fuzz options"};
+struct Options : ToolOptions {
+  Options() : ToolOptions("attn-fuzz options") {}
+
   cl::opt<uint64_t> count{"count", cl::value_desc("N"), cl::init(1000),
                           cl::desc("configurations to try (1000)"),
                           cl::cat(category)};
@@ -47,13 +45,9 @@ struct Options {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  // LLVM has hundreds of options of its own.
-  cl::ResetCommandLineParser();
   Options options;
-  cl::HideUnrelatedOptions(options.category);
-  if (!cl::ParseCommandLineOptions(
-          argc, argv, "compares random attention with its meaning\n",
-          &llvm::errs()))
+  if (!options.parse(argc, argv,
+                     "compares random attention with its meaning\n"))
     return kWrongUse;
   FuzzOptions fuzz;
   fuzz.count = options.count;
@@ -77,9 +71,9 @@ int main(int argc, char **argv) {
   if (!summary) {
     llvm::errs() << "attn-fuzz: " << llvm::toString(summary.takeError())
                  << "\n";
-    return kMismatch;
+    return kFailed;
   }
   llvm::outs() << summary->configurations << " configurations, "
                << summary->mismatches << " mismatches\n";
-  return summary->mismatches > 0 ? kMismatch : 0;
+  return summary->mismatches > 0 ? kFailed : 0;
 }

@@ -3,12 +3,13 @@
 //
 // attn-run: compiles a function, runs it, and verifies or times what it gives.
 
+#include "ToolOptions.h"
+
 #include "attn/Execution/Report.h"
 #include "attn/Pipeline/Input.h"
 #include "attn/Pipeline/Phases.h"
 
 #include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -17,14 +18,11 @@ using namespace mlir;
 using namespace mlir::attn;
 namespace cl = llvm::cl;
 
-/// Exit statuses: compilation or verification failed; wrong use.
-constexpr int kFailed = 1;
-constexpr int kWrongUse = 2;
-
 namespace {
 /// The command line.
-struct Options {
-  cl::OptionCategory category{"attn-run options"};
+struct Options : ToolOptions {
+  Options() : ToolOptions("attn-run options") {}
+
   cl::opt<std::string> input{cl::Positional, cl::Required,
                              cl::desc("INPUT: text or bytecode, - for stdin"),
                              cl::cat(category)};
@@ -118,12 +116,8 @@ static OwningOpRef<ModuleOp> readInput(StringRef path, llvm::SourceMgr &source,
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  // LLVM has hundreds of options of its own, --threads among them.
-  cl::ResetCommandLineParser();
   Options options;
-  cl::HideUnrelatedOptions(options.category);
-  if (!cl::ParseCommandLineOptions(argc, argv, "runs attention IR\n",
-                                   &llvm::errs()))
+  if (!options.parse(argc, argv, "runs attention IR\n"))
     return kWrongUse;
   auto run = readOptions(options);
   if (!run)

@@ -24,8 +24,9 @@ struct BenchReport {
   std::vector<BenchRow> rows;
 };
 
-/// Time each of `workloads` on each number of `threads`; print a line of a
-/// table to `os` for each as it is there.
+/// Time each of `workloads` on each number of `threads`, next to the peaks of
+/// the machine at that time; print a line of a table to `os` for each as it is
+/// there. Without a workload only the peaks are measured.
 llvm::Expected<BenchReport> runBench(ArrayRef<const NamedWorkload *> workloads,
                                      ArrayRef<unsigned> threads,
                                      raw_ostream &os);

@@ -7,6 +7,7 @@
 #define ATTN_EXECUTION_BENCHWORKLOADS_H
 
 #include "mlir/Support/LLVM.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
@@ -15,16 +16,34 @@ namespace mlir::attn {
 
 /// One attention with as many value channels as key channels.
 struct NamedWorkload {
+  /// Where the diagonal lies: nowhere, from the first row and key (a prompt),
+  /// or to the last row and key (new rows over a cache).
+  enum class Diagonal { None, TopLeft, BottomRight };
+
   /// What decides beside the diagonal which keys count, and how much.
   enum class Scores { Plain, Mask, Bias };
 
+  /// Keys before and after a row's own that it sees; -1 for all.
+  struct Window {
+    int64_t left = -1, right = -1;
+  };
+
+  /// What it stands for: prompts, images, decode; more of all kinds.
+  StringLiteral group;
   StringLiteral name;
   int64_t batch, heads, kvHeads, rows, keys, headSize;
   StringLiteral type;
-  bool causal = false;
+  Diagonal causal = Diagonal::None;
   Scores scores = Scores::Plain;
+  Window window = {};
+  /// Whether each batch has a number of keys of its own.
+  bool ragged = false;
 
-  /// Return a module whose only function is this attention.
+  /// Return how many keys each batch has; none unless they are ragged.
+  SmallVector<int64_t> getLengths() const;
+
+  /// Return a module whose only function, `f`, is this attention of query, key,
+  /// value and then mask, bias or lengths.
   std::string getModule() const;
 
   /// Return the shape in words.
@@ -33,6 +52,9 @@ struct NamedWorkload {
 
 /// Return all workloads.
 ArrayRef<NamedWorkload> getNamedWorkloads();
+
+/// Print `workloads` as one JSON object: shapes and modules.
+void printJson(ArrayRef<const NamedWorkload *> workloads, raw_ostream &os);
 
 } // namespace mlir::attn
 

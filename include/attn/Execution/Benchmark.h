@@ -15,7 +15,7 @@ namespace mlir::attn {
 struct Workload {
   /// Floating-point operations.
   int64_t operations = 0;
-  /// Bytes of all inputs, each read once.
+  /// Bytes of all inputs that must be read, each once.
   int64_t inputBytes = 0;
   /// Whether numbers are computed in f64, of which registers hold half as many.
   bool isDouble = false;
@@ -23,6 +23,8 @@ struct Workload {
 
 /// Times of many calls. Rates and shares belong to the fastest.
 struct Measurement {
+  /// What the machine could do meanwhile, on as many threads.
+  MachinePeaks peaks;
   double msMin = 0, msMedian = 0, msP95 = 0;
   double gflops = 0;
   /// Of the peaks, 1 for all.
@@ -36,12 +38,15 @@ struct Measurement {
 /// Return how many threads `threads` stands for, 0 being one for each core.
 unsigned resolveThreads(unsigned threads);
 
-/// Call `function` `count` times, at least once, after one call to warm up.
-llvm::Expected<Measurement>
-measure(const Executor &executor, StringRef function,
-        ArrayRef<HostTensor> inputs, ArrayRef<HostTensor> outputs,
-        unsigned count, unsigned threads, const Workload &workload,
-        const MachinePeaks &peaks);
+/// Call `function` at least `count` times in rounds, each of which measures the
+/// machine's peaks first and then warms up: what disturbs the machine disturbs
+/// all of them alike.
+llvm::Expected<Measurement> measure(const Executor &executor,
+                                    StringRef function,
+                                    ArrayRef<HostTensor> inputs,
+                                    ArrayRef<HostTensor> outputs,
+                                    unsigned count, unsigned threads,
+                                    const Workload &workload, PeakMeter &meter);
 
 } // namespace mlir::attn
 

@@ -6,6 +6,7 @@
 #ifndef ATTN_EXECUTION_OPERATIONCOUNT_H
 #define ATTN_EXECUTION_OPERATIONCOUNT_H
 
+#include "attn/Execution/Benchmark.h"
 #include "attn/Execution/Reference.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -21,6 +22,11 @@ int64_t countAttended(const AttentionProblem &problem);
 /// from its shapes; anything else is interpreted, which takes its time.
 llvm::Expected<int64_t> countOperations(func::FuncOp function,
                                         ArrayRef<HostTensor> inputs);
+
+/// Return what a call of `function` on `inputs` does: its operations, and the
+/// bytes that it must read, of keys and values those that any row may see.
+llvm::Expected<Workload> describeWork(func::FuncOp function,
+                                      ArrayRef<HostTensor> inputs);
 
 } // namespace mlir::attn
 
