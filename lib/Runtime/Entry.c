@@ -24,6 +24,12 @@ static const char *next_name(const char *name) {
   return name + 1;
 }
 
+static const char *skip_names(const char *name, int64_t count) {
+  while (count-- > 0)
+    name = next_name(name);
+  return name;
+}
+
 static const int64_t *read_expected(const int64_t *at, Expected *expected) {
   expected->code = at[0];
   expected->bits = at[1];
@@ -123,6 +129,14 @@ static int check_rank(const char *function, const char *name,
   return ATTN_OK;
 }
 
+/// Say that one extent is not what it must be.
+static int report_extent(const char *function, const char *name, int64_t wanted,
+                         int64_t dim, int64_t got, char *message, size_t size) {
+  snprintf(message, size, "'%s' expects %s of %lld in dimension %lld, got %lld",
+           function, name, (long long)wanted, (long long)dim, (long long)got);
+  return ATTN_ERROR_SHAPE;
+}
+
 /// Check the type and the extents that are known.
 static int check_type(const char *function, const char *name,
                       const DLTensor *tensor, const Expected *expected,
@@ -139,14 +153,11 @@ static int check_type(const char *function, const char *name,
     int64_t wanted = expected->extents[d], got = tensor->shape[d];
     if (got >= 0 && (wanted < 0 || wanted == got))
       continue;
-    if (wanted < 0)
-      snprintf(message, size,
-               "'%s' expects %s of at least 0 in dimension %lld, got %lld",
-               function, name, (long long)d, (long long)got);
-    else
-      snprintf(message, size,
-               "'%s' expects %s of %lld in dimension %lld, got %lld", function,
-               name, (long long)wanted, (long long)d, (long long)got);
+    if (wanted >= 0)
+      return report_extent(function, name, wanted, d, got, message, size);
+    snprintf(message, size,
+             "'%s' expects %s of at least 0 in dimension %lld, got %lld",
+             function, name, (long long)d, (long long)got);
     return ATTN_ERROR_SHAPE;
   }
   return ATTN_OK;
@@ -220,9 +231,7 @@ static int check_output(const char *function, const char *name,
 static int check_alias(const char *names, DLTensor *const *tensors,
                        int64_t output, char *message, size_t size) {
   Range range = range_of(tensors[output]);
-  const char *name = next_name(names), *own = name;
-  for (int64_t i = 0; i < output; ++i)
-    own = next_name(own);
+  const char *name = next_name(names), *own = skip_names(name, output);
   for (int64_t i = 0; i < output; ++i, name = next_name(name)) {
     Range other = range_of(tensors[i]);
     if (range.first >= other.end || other.first >= range.end)
@@ -248,9 +257,11 @@ static int64_t *unpack(const DLTensor *tensor, int64_t *words) {
   return words + 2 * tensor->ndim;
 }
 
-int attn_rt_open(const int64_t *signature, const char *names,
-                 DLTensor *const *tensors, int64_t *words, char *message,
-                 size_t size) {
+/// Check every tensor and write its words. Where only shapes are asked for, data
+/// is not looked at, and of the outputs only the rank is.
+static int open_tensors(const int64_t *signature, const char *names,
+                        DLTensor *const *tensors, int64_t *words,
+                        int only_shapes, char *message, size_t size) {
   int64_t inputs = signature[0], count = inputs + signature[1];
   const int64_t *at = signature + 2;
   const char *name = next_name(names);
@@ -259,14 +270,17 @@ int attn_rt_open(const int64_t *signature, const char *names,
     Expected expected;
     at = read_expected(at, &expected);
     const DLTensor *tensor = tensors[i];
+    int is_output = i >= inputs;
     status = check_rank(names, name, tensor, &expected, message, size);
+    if (is_output && only_shapes)
+      continue;
     if (!status)
       status = check_type(names, name, tensor, &expected, message, size);
-    if (!status)
+    if (!status && !only_shapes)
       status = check_data(names, name, tensor, message, size);
-    if (!status && i >= inputs)
+    if (!status && is_output)
       status = check_output(names, name, tensor, message, size);
-    if (!status && i >= inputs)
+    if (!status && is_output)
       status = check_alias(names, tensors, i, message, size);
     if (!status)
       words = unpack(tensor, words);
@@ -274,45 +288,34 @@ int attn_rt_open(const int64_t *signature, const char *names,
   return status;
 }
 
+int attn_rt_open(const int64_t *signature, const char *names,
+                 DLTensor *const *tensors, int64_t *words, char *message,
+                 size_t size) {
+  return open_tensors(signature, names, tensors, words, /*only_shapes=*/0,
+                      message, size);
+}
+
 int attn_rt_open_shapes(const int64_t *signature, const char *names,
                         DLTensor *const *tensors, int64_t *words, char *message,
                         size_t size) {
-  int64_t inputs = signature[0], count = inputs + signature[1];
-  const int64_t *at = signature + 2;
-  const char *name = next_name(names);
-  int status = ATTN_OK;
-  for (int64_t i = 0; i < count && !status; ++i, name = next_name(name)) {
-    Expected expected;
-    at = read_expected(at, &expected);
-    status = check_rank(names, name, tensors[i], &expected, message, size);
-    if (!status && i < inputs)
-      status = check_type(names, name, tensors[i], &expected, message, size);
-    if (!status && i < inputs)
-      words = unpack(tensors[i], words);
-  }
-  return status;
+  return open_tensors(signature, names, tensors, words, /*only_shapes=*/1,
+                      message, size);
 }
 
-/// Skip the inputs' parts of a signature and of its names.
-static const int64_t *skip_inputs(const int64_t *signature,
-                                  const char **names) {
+/// Return where the outputs' parts of a signature begin.
+static const int64_t *skip_inputs(const int64_t *signature) {
   const int64_t *at = signature + 2;
   Expected expected;
-  if (names)
-    *names = next_name(*names);
-  for (int64_t i = 0; i < signature[0]; ++i) {
+  for (int64_t i = 0; i < signature[0]; ++i)
     at = read_expected(at, &expected);
-    if (names)
-      *names = next_name(*names);
-  }
   return at;
 }
 
 int attn_rt_compare_shapes(const int64_t *signature, const char *names,
                            DLTensor *const *tensors, const int64_t *extents,
                            char *message, size_t size) {
-  const char *name = names;
-  const int64_t *at = skip_inputs(signature, &name);
+  const char *name = skip_names(names, 1 + signature[0]);
+  const int64_t *at = skip_inputs(signature);
   for (int64_t i = 0; i < signature[1]; ++i, name = next_name(name)) {
     Expected expected;
     at = read_expected(at, &expected);
@@ -320,10 +323,7 @@ int attn_rt_compare_shapes(const int64_t *signature, const char *names,
     for (int64_t d = 0; d < expected.rank; ++d, ++extents) {
       if (shape[d] == *extents)
         continue;
-      snprintf(message, size,
-               "'%s' expects %s of %lld in dimension %lld, got %lld", names,
-               name, (long long)*extents, (long long)d, (long long)shape[d]);
-      return ATTN_ERROR_SHAPE;
+      return report_extent(names, name, *extents, d, shape[d], message, size);
     }
   }
   return ATTN_OK;
@@ -331,7 +331,7 @@ int attn_rt_compare_shapes(const int64_t *signature, const char *names,
 
 int attn_rt_store_shapes(const int64_t *signature, DLTensor *const *tensors,
                          const int64_t *extents) {
-  const int64_t *at = skip_inputs(signature, NULL);
+  const int64_t *at = skip_inputs(signature);
   for (int64_t i = 0; i < signature[1]; ++i) {
     Expected expected;
     at = read_expected(at, &expected);
@@ -343,9 +343,8 @@ int attn_rt_store_shapes(const int64_t *signature, DLTensor *const *tensors,
 
 int attn_rt_report(const char *table, const int64_t *kinds, int64_t number,
                    int64_t got, int64_t wanted, char *message, size_t size) {
-  for (int64_t i = 1; i < number; ++i)
-    table = next_name(table);
-  snprintf(message, size, table, (long long)got, (long long)wanted);
+  snprintf(message, size, skip_names(table, number - 1), (long long)got,
+           (long long)wanted);
   return (int)kinds[number - 1];
 }
 
