@@ -60,7 +60,7 @@ private:
   Value readBroadcast(OpBuilder &b, Value tensor);
   Value top(Value scores);
   Value accumulate(Value acc, Value weights, bool skipZeros);
-  Value accumulateFinite(Value acc, Value weights);
+  Value addValues(Value acc, Value weights);
 
   BlockStepOp op;
   TileBuilder tile;
@@ -478,11 +478,31 @@ SmallVector<Value> StepDecomposer::run() {
         return SmallVector<Value>{p, arith::AddFOp::create(b, loc, args[2], p)};
       });
 
-  // A key that a bias or a mask takes from every row may hold anything.
-  bool anyValue = packed && (op.getBias() || op.getMask());
-  acc = anyValue ? accumulateFinite(acc, weights[0])
-                 : accumulate(acc, weights[0], /*skipZeros=*/!packed);
+  acc = addValues(acc, weights[0]);
   return {reference, weights[1], acc};
+}
+
+/// Return acc + P . v, without the values of weight 0 where the op says so: two
+/// loops, of which one runs once and the other not at all. Bufferization would
+/// copy what both branches of a condition write.
+Value StepDecomposer::addValues(Value acc, Value weights) {
+  if (!op.getSkipZeros())
+    return accumulate(acc, weights, /*skipZeros=*/true);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value skip = arith::IndexCastUIOp::create(
+      builder, loc, builder.getIndexType(), op.getSkipZeros());
+  auto onceFrom = [&](Value from, Value to, bool skipZeros) {
+    auto loop = scf::ForOp::create(builder, loc, from, to, one, acc);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value sum = accumulate(loop.getRegionIterArg(0), weights, skipZeros);
+    scf::YieldOp::create(builder, loc, sum);
+    acc = loop.getResult(0);
+  };
+  onceFrom(skip, one, /*skipZeros=*/false);
+  onceFrom(zero, skip, /*skipZeros=*/true);
+  return acc;
 }
 
 /// Return acc + P . v; with `skipZeros` a weight of 0 takes nothing from a value,
@@ -519,56 +539,6 @@ Value StepDecomposer::accumulate(Value acc, Value weights, bool skipZeros) {
         return SmallVector<Value>{
             arith::AddFOp::create(b, loc, args[2], product)};
       })[0];
-}
-
-/// Return the same as accumulate, in which an infinity or a NaN of a value that
-/// no row attends to has no effect: a result that is not finite is computed again
-/// without the products of weight 0.
-Value StepDecomposer::accumulateFinite(Value acc, Value weights) {
-  auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
-  SmallVector<AffineExpr> all = {dim(0), dim(1), dim(2), dim(3)};
-  auto copy = [&](Value from, Value to) {
-    return tile.generic(4, {}, {{from, all}}, {{to, all}},
-                        [](OpBuilder &, ValueRange args) {
-                          return SmallVector<Value>{args[0]};
-                        })[0];
-  };
-  auto type = cast<RankedTensorType>(acc.getType());
-  SmallVector<Value> dynamic;
-  for (int64_t i = 0; i < type.getRank(); ++i)
-    if (type.isDynamicDim(i))
-      dynamic.push_back(tensor::DimOp::create(builder, loc, acc, i));
-  Value saved = copy(
-      acc, bufferization::AllocTensorOp::create(builder, loc, type, dynamic));
-  acc = accumulate(acc, weights, /*skipZeros=*/false);
-
-  // The sum of x - x is 0 where all are finite, else NaN.
-  OpFoldResult lanes = builder.getIndexAttr(type.getDimSize(3));
-  Value differences = tile.generic(
-      4, {0, 1, 2}, {{acc, all}}, {{tile.filled({lanes}, 0.0), {dim(3)}}},
-      [&](OpBuilder &b, ValueRange args) {
-        Value none = arith::SubFOp::create(b, loc, args[0], args[0]);
-        return SmallVector<Value>{arith::AddFOp::create(b, loc, args[1], none)};
-      })[0];
-  Value total = tile.generic(1, {0}, {{differences, {dim(0)}}},
-                             {{tile.filled({}, 0.0), {}}},
-                             [&](OpBuilder &b, ValueRange args) {
-                               return SmallVector<Value>{arith::AddFOp::create(
-                                   b, loc, args[1], args[0])};
-                             })[0];
-  Value sum = tensor::ExtractOp::create(builder, loc, total, ValueRange());
-  Value isBad =
-      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, sum, sum);
-  auto choice = scf::IfOp::create(
-      builder, loc, isBad,
-      [&](OpBuilder &b, Location) {
-        OpBuilder::InsertionGuard guard(builder);
-        builder.setInsertionPoint(b.getInsertionBlock(), b.getInsertionPoint());
-        Value again = accumulate(copy(saved, acc), weights, /*skipZeros=*/true);
-        scf::YieldOp::create(builder, loc, again);
-      },
-      [&](OpBuilder &b, Location) { scf::YieldOp::create(b, loc, acc); });
-  return choice.getResult(0);
 }
 
 FailureOr<SmallVector<Value>>

@@ -64,29 +64,6 @@ Value BlockTask::index(int64_t value) {
   return arith::ConstantIndexOp::create(rewriter, loc, value);
 }
 
-SmallVector<SmallVector<OpFoldResult>> BlockTask::stateSizes() {
-  OpFoldResult rows = rewriter.getIndexAttr(schedule.getRows());
-  OpFoldResult columns = rewriter.getIndexAttr(schedule.getColumns());
-  return {{strips, rows},
-          {strips, rows, columns},
-          {strips, channelPanels, rows, columns}};
-}
-
-/// Return the state (-inf, 0, 0).
-PackedState BlockTask::emptyState() {
-  SmallVector<SmallVector<OpFoldResult>> sizes = stateSizes();
-  auto filled = [&](ArrayRef<OpFoldResult> used, double value) -> Value {
-    SmallVector<OpFoldResult> whole(used);
-    whole[0] = rewriter.getIndexAttr(schedule.getBlockM() / schedule.getRows());
-    Value init = storage(whole, used, accumulator);
-    Value constant = arith::ConstantOp::create(
-        rewriter, loc, rewriter.getFloatAttr(accumulator, value));
-    return linalg::FillOp::create(rewriter, loc, constant, init).getResult(0);
-  };
-  return {filled(sizes[0], -std::numeric_limits<double>::infinity()),
-          filled(sizes[1], 0.0), filled(sizes[2], 0.0)};
-}
-
 /// Return how many rows of the task belong to one head: those of the tile, or,
 /// where there is one head, the most that a task can have.
 Value BlockTask::rowsPerHead() {
@@ -164,15 +141,6 @@ Value BlockTask::keys(Value tensor, Layout layout, Value begin, Value end) {
       tensor, offsets, sizes, ones);
 }
 
-FailureOr<PackedState> BlockTask::buildState(Value begin, Value end) {
-  PackedState state = emptyState();
-  KeyRange range = keyRange(begin, end);
-  if (getConstantIntValue(range.begin) &&
-      getConstantIntValue(range.begin) == getConstantIntValue(range.end))
-    return state;
-  return buildLoop(range, state);
-}
-
 /// Build the loop over blocks of keys, by upstream's tiler on a step over all of
 /// them.
 FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
@@ -206,7 +174,7 @@ FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
       state.acc.getType(), query, key, value, broadcast(tile.getBias()),
       broadcast(tile.getMask()), state.reference, state.sum, state.acc,
       index(0), index(0), index(0), rowsPerHead(), tile.getQueryOffset(),
-      range.begin, range.end, rewriter.getF64FloatAttr(1.0),
+      range.begin, range.end, skipZeros, rewriter.getF64FloatAttr(1.0),
       causal ? unit : UnitAttr(), window, tile.getSoftcapAttr(),
       range.bounded ? unit : UnitAttr(), schedule);
   scf::SCFTilingOptions options;

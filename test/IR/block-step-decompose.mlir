@@ -48,3 +48,39 @@ func.func @bounded(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
     -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
   return %a1 : tensor<1x2x8x32xf32>
 }
+
+// A value whose weight is 0 is left out, whatever it holds.
+//
+// CHECK-LABEL: func.func @zeros
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<2x?x8x32xf32>, tensor<2x?x32x32xf32>)
+// CHECK: %[[NONE:.*]] = arith.cmpf oeq
+// CHECK: %[[V:.*]] = arith.select %[[NONE]]
+// CHECK: arith.mulf %{{.*}}, %[[V]]
+func.func @zeros(%q: tensor<2x16x8xf32>, %k: tensor<?x16x32xf32>,
+    %v: tensor<2x?x32x32xf32>, %r: tensor<2x8xf32>, %s: tensor<2x8x32xf32>,
+    %a: tensor<2x2x8x32xf32>, %i: index) -> tensor<2x2x8x32xf32> {
+  %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
+    : tensor<2x16x8xf32>, tensor<?x16x32xf32>, tensor<2x?x32x32xf32>
+    -> tensor<2x8xf32>, tensor<2x8x32xf32>, tensor<2x2x8x32xf32>
+  return %a1 : tensor<2x2x8x32xf32>
+}
+
+// Whether it is may be said at run time: one of two loops runs.
+//
+// CHECK-LABEL: func.func @maybe_zeros
+// CHECK-SAME: %[[SKIP:[a-z0-9]+]]: i1
+// CHECK: %[[N:.*]] = arith.index_castui %[[SKIP]] : i1 to index
+// CHECK: scf.for %{{.*}} = %[[N]] to %c1
+// CHECK-NOT: arith.cmpf oeq
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %[[N]]
+// CHECK: arith.cmpf oeq
+func.func @maybe_zeros(%q: tensor<2x16x8xf32>, %k: tensor<?x16x32xf32>,
+    %v: tensor<2x?x32x32xf32>, %r: tensor<2x8xf32>, %s: tensor<2x8x32xf32>,
+    %a: tensor<2x2x8x32xf32>, %i: index, %skip: i1) -> tensor<2x2x8x32xf32> {
+  %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) skip_zeros(%skip) scale = 1.0
+    : tensor<2x16x8xf32>, tensor<?x16x32xf32>, tensor<2x?x32x32xf32>
+    -> tensor<2x8xf32>, tensor<2x8x32xf32>, tensor<2x2x8x32xf32>
+  return %a1 : tensor<2x2x8x32xf32>
+}

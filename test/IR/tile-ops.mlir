@@ -24,12 +24,13 @@ func.func @block_step(%q: tensor<?x16xf16>, %v: tensor<?x32xf16>,
 //
 // CHECK-LABEL: func.func @packed_block_step
 // CHECK: attn.block_step
+// CHECK-SAME: key %[[I:.*]] of %[[I]]) skip_zeros(%{{.*}}) scale
 // CHECK-SAME: -> tensor<?x8xf32>, tensor<?x8x16xf32>, tensor<?x2x8x16xf32>
 func.func @packed_block_step(%q: tensor<?x64x8xf32>, %k: tensor<?x64x16xf32>,
     %v: tensor<2x?x16x16xf32>, %r: tensor<?x8xf32>, %s: tensor<?x8x16xf32>,
-    %a: tensor<?x2x8x16xf32>, %i: index) -> tensor<?x2x8x16xf32> {
+    %a: tensor<?x2x8x16xf32>, %i: index, %skip: i1) -> tensor<?x2x8x16xf32> {
   %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
-    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) skip_zeros(%skip) scale = 1.0
     : tensor<?x64x8xf32>, tensor<?x64x16xf32>, tensor<2x?x16x16xf32>
     -> tensor<?x8xf32>, tensor<?x8x16xf32>, tensor<?x2x8x16xf32>
   return %a1 : tensor<?x2x8x16xf32>

@@ -46,6 +46,12 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     `bounded` says that `causal`, `window` or `length` may exclude keys of this
     block. Without it none of the three is looked at.
 
+    `skip_zeros` says, at run time, whether a value whose weight is 0 must be left
+    out of the sum whatever it holds. Where it is false, such a value may turn an
+    element of `new_acc` into a NaN if it is infinite or NaN itself; that is faster,
+    and whoever says so looks for a NaN and computes again. Without the operand
+    values of weight 0 are left out.
+
     #### Shapes
 
     | tensor | plain | packed |
@@ -106,7 +112,7 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     Attn_Tensor:$reference, Attn_Tensor:$sum, Attn_Tensor:$acc,
     Index:$batch, Index:$head, Index:$row, Index:$rows_per_head,
     Index:$position, Index:$first_key, Index:$length,
-    F64Attr:$scale, UnitAttr:$causal, OptionalAttr<Attn_WindowAttr>:$window,
+    Optional<I1>:$skip_zeros, F64Attr:$scale, UnitAttr:$causal, OptionalAttr<Attn_WindowAttr>:$window,
     OptionalAttr<F64Attr>:$softcap, UnitAttr:$bounded,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs Attn_Tensor:$new_reference, Attn_Tensor:$new_sum,
@@ -119,6 +125,7 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     `at` `(` `batch` $batch `,` `head` $head `,` `row` $row `per`
     $rows_per_head `,` `position` $position `,` `key` $first_key `of`
     $length `)`
+    (`skip_zeros` `(` $skip_zeros^ `)`)?
     `scale` `=` $scale (`causal` $causal^)? (`window` `=` $window^)?
     (`softcap` `=` $softcap^)? (`bounded` $bounded^)?
     (`schedule` `=` $schedule^)?

@@ -65,7 +65,9 @@ private:
                 function_ref<Value(OpBuilder &, Value)> body);
   Value keys(Value tensor, Layout layout, Value begin, Value end);
   Value toAccumulator(Value rows);
-  PackedState emptyState();
+  PackedState newState();
+  PackedState emptied(const PackedState &state);
+  Value hasNaN(Value acc);
   KeyRange keyRange(Value begin, Value end);
   FailureOr<PackedState> buildLoop(const KeyRange &range, PackedState state);
   LogicalResult packStep(BlockStepOp step);
@@ -84,6 +86,8 @@ private:
   /// Heads times rows, and the number of strips that hold them.
   OpFoldResult taskRows, strips, channelPanels;
   Value query;
+  /// Whether values of weight 0 are left out.
+  Value skipZeros;
 };
 
 } // namespace mlir::attn

@@ -1,0 +1,140 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The state of a task, and the second try of the few tasks that need one:
+//
+//   %s:3 = scf.while (%r = ..., %l = ..., %a = ..., %skip = false) {
+//     the state (-inf, 0, 0)
+//     a loop over attn.block_step ... skip_zeros(%skip)
+//     %again = some element of the sum of values is NaN, and not %skip
+//     scf.condition(%again) the state
+//   } do {
+//     scf.yield the state, true
+//   }
+//
+// A key that no row attends to may hold a NaN or an infinity in its value, and 0 times that is NaN. To look at the values,
+// or to leave out the products with 0 one by one, would cost time in every task; to look at the sums costs none.
+
+#include "attn/Transforms/BlockTask.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+SmallVector<SmallVector<OpFoldResult>> BlockTask::stateSizes() {
+  OpFoldResult rows = rewriter.getIndexAttr(schedule.getRows());
+  OpFoldResult columns = rewriter.getIndexAttr(schedule.getColumns());
+  return {{strips, rows},
+          {strips, rows, columns},
+          {strips, channelPanels, rows, columns}};
+}
+
+/// Return a state that holds nothing yet.
+PackedState BlockTask::newState() {
+  SmallVector<SmallVector<OpFoldResult>> sizes = stateSizes();
+  auto make = [&](ArrayRef<OpFoldResult> used) -> Value {
+    SmallVector<OpFoldResult> whole(used);
+    whole[0] = rewriter.getIndexAttr(schedule.getBlockM() / schedule.getRows());
+    return storage(whole, used, accumulator);
+  };
+  return {make(sizes[0]), make(sizes[1]), make(sizes[2])};
+}
+
+/// Return the state (-inf, 0, 0) in place of `state`.
+PackedState BlockTask::emptied(const PackedState &state) {
+  auto fill = [&](Value tensor, double value) -> Value {
+    Value constant = arith::ConstantOp::create(
+        rewriter, loc, rewriter.getFloatAttr(accumulator, value));
+    return linalg::FillOp::create(rewriter, loc, constant, tensor).getResult(0);
+  };
+  return {fill(state.reference, -std::numeric_limits<double>::infinity()),
+          fill(state.sum, 0.0), fill(state.acc, 0.0)};
+}
+
+/// Return whether an element of `acc` is NaN, or infinite.
+Value BlockTask::hasNaN(Value acc) {
+  MLIRContext *context = rewriter.getContext();
+  auto columns = rewriter.getIndexAttr(schedule.getColumns());
+  Value zero = arith::ConstantOp::create(rewriter, loc,
+                                         rewriter.getZeroAttr(accumulator));
+  auto sum = [&](Value from, ArrayRef<OpFoldResult> sizes, AffineMap map,
+                 function_ref<Value(OpBuilder &, Value)> term) -> Value {
+    Value init =
+        tensor::EmptyOp::create(rewriter, loc, sizes, accumulator).getResult();
+    init = linalg::FillOp::create(rewriter, loc, zero, init).getResult(0);
+    unsigned rank = map.getNumDims();
+    SmallVector<utils::IteratorType> iterators(rank,
+                                               utils::IteratorType::reduction);
+    for (AffineExpr result : map.getResults())
+      iterators[cast<AffineDimExpr>(result).getPosition()] =
+          utils::IteratorType::parallel;
+    return linalg::GenericOp::create(
+               rewriter, loc, init.getType(), ValueRange{from},
+               ValueRange{init},
+               ArrayRef<AffineMap>{rewriter.getMultiDimIdentityMap(rank), map},
+               iterators,
+               [&](OpBuilder &b, Location, ValueRange args) {
+                 Value more =
+                     arith::AddFOp::create(b, loc, args[1], term(b, args[0]));
+                 linalg::YieldOp::create(b, loc, more);
+               })
+        .getResult(0);
+  };
+  // The sum of x - x is 0 where all are finite, else NaN.
+  Value lanes = sum(acc, {columns},
+                    AffineMap::get(4, 0, rewriter.getAffineDimExpr(3), context),
+                    [&](OpBuilder &b, Value x) -> Value {
+                      return arith::SubFOp::create(b, loc, x, x);
+                    });
+  Value all = sum(lanes, {}, AffineMap::get(1, 0, context),
+                  [](OpBuilder &, Value x) { return x; });
+  Value total = tensor::ExtractOp::create(rewriter, loc, all, ValueRange());
+  return arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::UNO, total,
+                               total);
+}
+
+FailureOr<PackedState> BlockTask::buildState(Value begin, Value end) {
+  PackedState before = newState();
+  KeyRange range = keyRange(begin, end);
+  if (getConstantIntValue(range.begin) &&
+      getConstantIntValue(range.begin) == getConstantIntValue(range.end))
+    return emptied(before);
+  auto flag = [&](bool value) -> Value {
+    return arith::ConstantOp::create(rewriter, loc,
+                                     rewriter.getBoolAttr(value));
+  };
+  SmallVector<Type> types = {before.reference.getType(), before.sum.getType(),
+                             before.acc.getType()};
+  auto tries = scf::WhileOp::create(
+      rewriter, loc, types,
+      ValueRange{before.reference, before.sum, before.acc, flag(false)});
+  OpBuilder::InsertionGuard guard(rewriter);
+  SmallVector<Type> given(types);
+  given.push_back(rewriter.getI1Type());
+  SmallVector<Location> locs(given.size(), loc);
+  Block *first = rewriter.createBlock(&tries.getBefore(), {}, given, locs);
+  skipZeros = first->getArgument(3);
+  PackedState empty = emptied(
+      {first->getArgument(0), first->getArgument(1), first->getArgument(2)});
+  FailureOr<PackedState> state = buildLoop(range, empty);
+  if (failed(state))
+    return failure();
+  Value notYet = arith::XOrIOp::create(rewriter, loc, skipZeros, flag(true));
+  Value again =
+      arith::AndIOp::create(rewriter, loc, hasNaN(state->acc), notYet);
+  scf::ConditionOp::create(
+      rewriter, loc, again,
+      ValueRange{state->reference, state->sum, state->acc});
+  Block *second = rewriter.createBlock(&tries.getAfter(), {}, types,
+                                       ArrayRef(locs).drop_back());
+  SmallVector<Value> next(second->getArguments());
+  next.push_back(flag(true));
+  scf::YieldOp::create(rewriter, loc, next);
+  return PackedState{tries.getResult(0), tries.getResult(1),
+                     tries.getResult(2)};
+}
