@@ -14,6 +14,7 @@
 // many, under a test of M * H / G.
 
 #include "attn/Analysis/CostModel.h"
+#include "attn/Analysis/KnownExtents.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/Projection.h"
 
@@ -42,14 +43,38 @@ static void setSchedule(SdpaOp op, ScheduleAttr schedule) {
       << remark::metric("chunk", schedule.getChunk());
 }
 
+/// Return `schedule` for keys in one piece.
+static ScheduleAttr withoutChunks(ScheduleAttr schedule) {
+  return ScheduleAttr::get(schedule.getContext(), schedule.getBlockM(),
+                           schedule.getBlockN(), schedule.getRows(),
+                           schedule.getColumns(), schedule.getLanes(),
+                           /*chunk=*/0, schedule.getFoldHeads());
+}
+
+/// Return whether the states of chunks of keys can be given memory when the
+/// function starts: as many as `op` can have in any iteration of a loop round it.
+static bool canSplitKeys(SdpaOp op) {
+  int64_t heads = headDim(op.getQueryLayout());
+  TensorDim key{op.getKey(), sequenceDim(op.getKeyLayout())};
+  TensorDim others[] = {{op.getQuery(), kBatchDim},
+                        {op.getQuery(), heads},
+                        {op.getValue(), kChannelDim}};
+  return isKnownOnEntry(getWhole(key)) &&
+         llvm::all_of(others,
+                      [](TensorDim dim) { return isKnownOnEntry(dim); });
+}
+
 /// Give `op` a schedule, or two under a test where its rows are dynamic.
 static void schedule(OpBuilder &b, SdpaOp op, const TargetInfo &target) {
   AttentionShape shape = AttentionShape::get(op);
   auto type = cast<RankedTensorType>(op.getQuery().getType());
   int64_t bits = type.getElementType().isF64() ? 64 : 32;
   int64_t group = getGroupSize(shape);
+  bool canSplit = canSplitKeys(op);
   auto choose = [&](bool few) {
-    return chooseSchedule(op.getContext(), shape, bits, target, few);
+    ScheduleAttr best =
+        chooseSchedule(op.getContext(), shape, bits, target, few);
+    return canSplit ? best : withoutChunks(best);
   };
   bool mayBeFew = ShapedType::isStatic(group) && group <= kFewRows;
   if (!mayBeFew || ShapedType::isStatic(shape.rows))

@@ -16,6 +16,7 @@
 // The size of a chunk is the schedule's and states are merged in their order, so that the result does not depend on who
 // computes what.
 
+#include "attn/Analysis/KnownExtents.h"
 #include "attn/Transforms/BlockTask.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/TileBlocks.h"
@@ -48,7 +49,8 @@ public:
 private:
   FailureOr<SdpaOp> tileAt(Value batch, Value tile);
   scf::ForallOp loopOver(ArrayRef<OpFoldResult> sizes, ValueRange outputs);
-  OpFoldResult atLeastOne();
+  OpFoldResult chunksOf(OpFoldResult keys);
+  Value newParts(ArrayRef<OpFoldResult> shape, Type element);
   LogicalResult buildParts();
   LogicalResult buildEnd();
   Value slicePart(Value part, ArrayRef<Value> at);
@@ -60,6 +62,8 @@ private:
   Location loc;
   ScheduleAttr schedule;
   OpFoldResult batches, tiles, chunks;
+  /// What `chunks` cannot exceed: known when the function starts.
+  OpFoldResult mostChunks;
   AttentionDims dims;
   int64_t heads = 1;
   /// The states of all chunks: [batch, tile, chunk, ...].
@@ -137,11 +141,8 @@ LogicalResult KeySplitter::buildParts() {
   SmallVector<SmallVector<OpFoldResult>> shapes = {
       {strips, rows}, {strips, rows, columns}, {strips, panels, rows, columns}};
   SmallVector<Value> inits;
-  for (ArrayRef<OpFoldResult> shape : shapes) {
-    SmallVector<OpFoldResult> sizes = {batches, tiles, chunks};
-    llvm::append_range(sizes, shape);
-    inits.push_back(tensor::EmptyOp::create(b, loc, sizes, element));
-  }
+  for (ArrayRef<OpFoldResult> shape : shapes)
+    inits.push_back(newParts(shape, element));
   OpBuilder::InsertionGuard guard(b);
   scf::ForallOp loop = loopOver({batches, tiles, chunks}, inits);
   SmallVector<Value> at(loop.getInductionVars());
@@ -228,13 +229,34 @@ LogicalResult KeySplitter::buildEnd() {
   return success();
 }
 
-/// Return the number of keys, 1 where there is none.
-OpFoldResult KeySplitter::atLeastOne() {
-  if (std::optional<int64_t> keys = getConstantIntValue(dims.keys))
-    return b.getIndexAttr(std::max<int64_t>(*keys, 1));
-  Value keys = getValueOrCreateConstantIndexOp(b, loc, dims.keys);
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  return arith::MaxSIOp::create(b, loc, keys, one).getResult();
+/// Return in how many chunks `keys` are cut: one where there is no key, whose
+/// state is the empty one. (Of the ways to say max(ceil(n / c), 1), this one has a
+/// bound that analyses find.)
+OpFoldResult KeySplitter::chunksOf(OpFoldResult keys) {
+  if (std::optional<int64_t> known = getConstantIntValue(keys)) {
+    keys = b.getIndexAttr(std::max<int64_t>(*known, 1));
+  } else {
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    keys = arith::MaxSIOp::create(b, loc, cast<Value>(keys), one).getResult();
+  }
+  AffineExpr s0;
+  bindSymbols(b.getContext(), s0);
+  return affine::makeComposedFoldedAffineApply(
+      b, loc, (s0 - 1).floorDiv(schedule.getChunk()) + 1, {keys});
+}
+
+/// Return a tensor for one of the three parts of the states, each of `shape`. Its
+/// memory has room for as many chunks as there can be.
+Value KeySplitter::newParts(ArrayRef<OpFoldResult> shape, Type element) {
+  SmallVector<OpFoldResult> sizes = {batches, tiles, mostChunks};
+  llvm::append_range(sizes, shape);
+  Value all = tensor::EmptyOp::create(b, loc, sizes, element);
+  if (isEqualConstantIntOrValue(chunks, mostChunks))
+    return all;
+  sizes[2] = chunks;
+  SmallVector<OpFoldResult> zeros(sizes.size(), b.getIndexAttr(0)),
+      ones(sizes.size(), b.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(b, loc, all, zeros, sizes, ones);
 }
 
 LogicalResult KeySplitter::run() {
@@ -246,10 +268,11 @@ LogicalResult KeySplitter::run() {
   batches = dims.batch;
   tiles = affine::makeComposedFoldedAffineApply(b, loc, s0.floorDiv(heads),
                                                 {dims.heads});
-  // One chunk where there is no key: its state is the empty one. (Of the ways to
-  // say max(ceil(n / c), 1), this one has a bound that analyses find.)
-  chunks = affine::makeComposedFoldedAffineApply(
-      b, loc, (s0 - 1).floorDiv(schedule.getChunk()) + 1, {atLeastOne()});
+  chunks = mostChunks = chunksOf(dims.keys);
+  TensorDim key{op.getKey(), sequenceDim(op.getKeyLayout())};
+  if (TensorDim whole = getWhole(key); whole.tensor != key.tensor)
+    mostChunks =
+        chunksOf(tensor::getMixedSize(b, loc, whole.tensor, whole.dim));
   if (failed(buildParts()))
     return failure();
   b.setInsertionPoint(op);

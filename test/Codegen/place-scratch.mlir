@@ -105,6 +105,26 @@ func.func @bounded(%x: f32) -> i32 {
 
 // -----
 
+// A scalar that the function takes is known on entry.
+//
+// CHECK-LABEL: func.func @scalar
+// CHECK-SAME: %[[N:[a-z0-9]+]]: memref<index>
+// CHECK: %[[SIZE:.*]] = memref.load %[[N]][]
+// CHECK: arith.muli %{{.*}}, %[[SIZE]]
+// CHECK: memref.alloc(
+// CHECK: scf.forall
+func.func @scalar(%n: memref<index>, %x: f32) -> i32 {
+  %good = arith.constant 0 : i32
+  scf.forall (%i) in (8) {
+    %size = memref.load %n[] : memref<index>
+    %a = memref.alloc(%size) : memref<?xf32>
+    memref.store %x, %a[%i] : memref<?xf32>
+  }
+  return %good : i32
+}
+
+// -----
+
 // Where nothing is allocated nothing changes.
 //
 // CHECK-LABEL: func.func @nothing

@@ -202,3 +202,44 @@ func.func @chosen(%x: tensor<1x1x257x64xf32>) -> tensor<1x1x257x64xf32> {
     -> tensor<1x1x257x64xf32>
   return %o : tensor<1x1x257x64xf32>
 }
+
+// The states of chunks need memory before any loop runs: as much as for all keys of
+// what the loop slices, here those of the cache.
+//
+// CHECK-LABEL: func.func @slices
+// CHECK: attn.sdpa {{.*}} chunk =
+func.func @slices(%q: tensor<1x2x1x64xf32>, %cache: tensor<1x2x?x64xf32>, %n: index)
+    -> tensor<1x2x1x64xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %q) -> (tensor<1x2x1x64xf32>) {
+    %k = tensor.extract_slice %cache[0, 0, 0, 0] [1, 2, %i, 64] [1, 1, 1, 1]
+      : tensor<1x2x?x64xf32> to tensor<1x2x?x64xf32>
+    %o = attn.sdpa %x, %k, %k
+      : tensor<1x2x1x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>
+      -> tensor<1x2x1x64xf32>
+    scf.yield %o : tensor<1x2x1x64xf32>
+  }
+  return %r : tensor<1x2x1x64xf32>
+}
+
+// Keys that a loop makes may be any number: they stay in one piece.
+//
+// CHECK-LABEL: func.func @made_in_a_loop
+// CHECK: attn.sdpa
+// CHECK-NOT: chunk =
+// CHECK: return
+func.func @made_in_a_loop(%q: tensor<1x2x1x64xf32>, %n: index) -> tensor<1x2x1x64xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %q) -> (tensor<1x2x1x64xf32>) {
+    %e = tensor.empty(%i) : tensor<1x2x?x64xf32>
+    %k = linalg.fill ins(%zero : f32) outs(%e : tensor<1x2x?x64xf32>) -> tensor<1x2x?x64xf32>
+    %o = attn.sdpa %x, %k, %k
+      : tensor<1x2x1x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>
+      -> tensor<1x2x1x64xf32>
+    scf.yield %o : tensor<1x2x1x64xf32>
+  }
+  return %r : tensor<1x2x1x64xf32>
+}

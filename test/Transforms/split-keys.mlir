@@ -83,3 +83,25 @@ func.func @whole(%q: tensor<1x2x1x8xf32>, %k: tensor<1x2x256x8xf32>)
     -> tensor<1x2x1x8xf32>
   return %o : tensor<1x2x1x8xf32>
 }
+
+// -----
+
+// Keys that are a slice: there is room for the chunks of all that it is taken from.
+//
+// CHECK-LABEL: func.func @slice
+// CHECK-SAME: %[[N:[a-z0-9]+]]: index
+// CHECK: %[[POSITIVE:.*]] = arith.maxsi %[[N]], %c1
+// CHECK: %[[CHUNKS:.*]] = affine.apply {{.*}}[%[[POSITIVE]]]
+// CHECK: %[[ALL:.*]] = tensor.empty() : tensor<1x2x16x1x1xf32>
+// CHECK: tensor.extract_slice %[[ALL]][0, 0, 0, 0, 0] [1, 2, %[[CHUNKS]], 1, 1]
+// CHECK: scf.forall {{.*}} in (2, %[[CHUNKS]])
+func.func @slice(%q: tensor<1x2x1x8xf32>, %cache: tensor<1x2x1024x8xf32>, %n: index)
+    -> tensor<1x2x1x8xf32> {
+  %k = tensor.extract_slice %cache[0, 0, 0, 0] [1, 2, %n, 8] [1, 1, 1, 1]
+    : tensor<1x2x1024x8xf32> to tensor<1x2x?x8xf32>
+  %o = attn.sdpa %q, %k, %k schedule = <block_m = 1, block_n = 32, rows = 1,
+       columns = 16, lanes = 8, chunk = 64, fold_heads = true>
+    : tensor<1x2x1x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>
+    -> tensor<1x2x1x8xf32>
+  return %o : tensor<1x2x1x8xf32>
+}

@@ -125,12 +125,25 @@ FailureOr<Value> ScratchPlacer::sizeOnEntry(Value size) {
   return index(std::max<int64_t>(*bound, 0));
 }
 
+/// Return whether `op` reads an argument of the function that nothing writes: a
+/// scalar that the function takes.
+static bool readsScalarArgument(Operation *op) {
+  auto load = dyn_cast<memref::LoadOp>(op);
+  if (!load || load.getMemRefType().getRank() != 0)
+    return false;
+  auto argument = dyn_cast<BlockArgument>(load.getMemRef());
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()) &&
+         llvm::all_of(argument.getUsers(), [](Operation *user) {
+           return isa<memref::LoadOp>(user);
+         });
+}
+
 /// Move what computes `value` to the start of the function.
 LogicalResult ScratchPlacer::hoist(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return success(isa<func::FuncOp>(value.getParentRegion()->getParentOp()));
-  if (!isPure(op) && !isa<memref::DimOp>(op))
+  if (!isPure(op) && !isa<memref::DimOp>(op) && !readsScalarArgument(op))
     return failure();
   for (Value operand : op->getOperands())
     if (failed(hoist(operand)))
