@@ -17,10 +17,14 @@ using namespace mlir;
 using namespace mlir::attn;
 
 /// Query rows of a task and keys of a block where nothing speaks against it.
-/// Measured on AVX2 and AVX-512: fewer rows repack keys more often, more keys
-/// leave the cache.
-static constexpr int64_t kBlockRows = 256;
+/// Measured on AVX2 and AVX-512: fewer rows repack keys more often (256 take 2 %
+/// longer than 512), more keys leave the cache.
+static constexpr int64_t kBlockRows = 512;
 static constexpr int64_t kBlockKeys = 256;
+
+/// Tasks that are known at compile time, below which blocks of rows become
+/// smaller to give every core some.
+static constexpr int64_t kEnoughTasks = 16;
 
 /// Keys of one task where keys are split, at about 4 KiB a key of f32 a few
 /// megabytes: enough that starting and merging a task are lost in it.
@@ -42,6 +46,21 @@ static int64_t evenBlock(int64_t total, int64_t size, int64_t unit) {
   int64_t pieces = std::max<int64_t>((total + size / 2) / size, 1);
   int64_t block = llvm::divideCeil(std::max<int64_t>(total, 1), pieces);
   return llvm::alignTo(block, unit);
+}
+
+/// Return about how many rows a task should have: kBlockRows if that leaves enough
+/// tasks and queries and sums stay in half of the L2 cache, else half of that. A
+/// number that is not known counts as two.
+static int64_t blockRows(const AttentionShape &shape, int64_t rowBytes,
+                         const TargetInfo &target) {
+  int64_t tasks = 1;
+  for (int64_t size : {shape.batch, shape.heads})
+    tasks *= ShapedType::isDynamic(size) ? 2 : size;
+  tasks *= ShapedType::isDynamic(shape.rows)
+               ? 2
+               : llvm::divideCeil(shape.rows, kBlockRows);
+  bool fits = kBlockRows * rowBytes <= target.l2Bytes / 2;
+  return fits && tasks >= kEnoughTasks ? kBlockRows : kBlockRows / 2;
 }
 
 ScheduleAttr attn::chooseSchedule(MLIRContext *context,
@@ -74,8 +93,9 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
   while (keys > columns && keys * most > target.l2Bytes / 2)
     keys /= 2;
   int64_t blockN = evenBlock(shape.keys, keys, columns);
-  int64_t blockM = few ? llvm::alignTo(std::max<int64_t>(taskRows, 1), rows)
-                       : evenBlock(shape.rows, kBlockRows, rows);
+  int64_t blockM =
+      few ? llvm::alignTo(std::max<int64_t>(taskRows, 1), rows)
+          : evenBlock(shape.rows, blockRows(shape, most, target), rows);
   int64_t chunk = 0;
   if (few &&
       (ShapedType::isDynamic(shape.keys) || shape.keys > kChunkBlocks * blockN))
@@ -87,6 +107,7 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
 /// Output channels of a task where nothing speaks against it: enough that packing
 /// the tokens is a small part of the work.
 static constexpr int64_t kBlockOuts = 128;
+static constexpr int64_t kProjectionRows = 128;
 
 ScheduleAttr attn::chooseProjectionSchedule(MLIRContext *context, int64_t rows,
                                             int64_t outs, int64_t ins,
@@ -102,7 +123,7 @@ ScheduleAttr attn::chooseProjectionSchedule(MLIRContext *context, int64_t rows,
   int64_t width = kBlockOuts;
   while (width > columns && width * channels * (bits / 8) > target.l2Bytes / 2)
     width /= 2;
-  return ScheduleAttr::get(context, evenBlock(rows, kBlockRows / 2, tileRows),
+  return ScheduleAttr::get(context, evenBlock(rows, kProjectionRows, tileRows),
                            evenBlock(outs, width, columns), tileRows, columns,
                            lanes, /*chunk=*/0, /*fold_heads=*/false);
 }

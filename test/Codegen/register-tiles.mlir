@@ -193,3 +193,59 @@ func.func @pack_values(%x: tensor<32x12xf32>, %dest: tensor<1x2x16x16xf32>) -> t
     : tensor<32x12xf32> -> tensor<1x2x16x16xf32>
   return %packed : tensor<1x2x16x16xf32>
 }
+
+// -----
+
+// What scales and widens the source of a pack is done on the vectors that are read;
+// there is no buffer for it.
+//
+// CHECK-LABEL: func.func @pack_scaled
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<16x8xf16>
+// CHECK: %[[READ:.*]] = vector.transfer_read %[[X]]{{.*}} : tensor<16x8xf16>, vector<8xf16>
+// CHECK: %[[WIDE:.*]] = arith.extf %[[READ]] : vector<8xf16> to vector<8xf32>
+// CHECK: arith.mulf %[[WIDE]], %{{.*}} : vector<8xf32>
+// CHECK: vector.shuffle
+// CHECK-NOT: tensor<16x8xf32>
+// CHECK: return
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @pack_scaled(%x: tensor<16x8xf16>, %dest: tensor<2x8x8xf32>)
+    -> tensor<2x8x8xf32> {
+  %scale = arith.constant 0.125 : f32
+  %empty = tensor.empty() : tensor<16x8xf32>
+  %rows = linalg.generic {indexing_maps = [#id, #id],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<16x8xf16>) outs(%empty : tensor<16x8xf32>) {
+  ^bb0(%in: f16, %out: f32):
+    %wide = arith.extf %in : f16 to f32
+    %scaled = arith.mulf %wide, %scale : f32
+    linalg.yield %scaled : f32
+  } -> tensor<16x8xf32>
+  %packed = linalg.pack %rows inner_dims_pos = [0] inner_tiles = [8] into %dest
+    : tensor<16x8xf32> -> tensor<2x8x8xf32>
+  return %packed : tensor<2x8x8xf32>
+}
+
+// -----
+
+// A source that someone else reads too is made first.
+//
+// CHECK-LABEL: func.func @pack_shared
+// CHECK: vector.transfer_write {{.*}} tensor<16x8xf32>
+// CHECK: vector.shuffle
+// CHECK: return
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @pack_shared(%x: tensor<16x8xf32>, %dest: tensor<2x8x8xf32>)
+    -> (tensor<16x8xf32>, tensor<2x8x8xf32>) {
+  %scale = arith.constant 0.125 : f32
+  %empty = tensor.empty() : tensor<16x8xf32>
+  %rows = linalg.generic {indexing_maps = [#id, #id],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<16x8xf32>) outs(%empty : tensor<16x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %scaled = arith.mulf %in, %scale : f32
+    linalg.yield %scaled : f32
+  } -> tensor<16x8xf32>
+  %packed = linalg.pack %rows inner_dims_pos = [0] inner_tiles = [8] into %dest
+    : tensor<16x8xf32> -> tensor<2x8x8xf32>
+  return %rows, %packed : tensor<16x8xf32>, tensor<2x8x8xf32>
+}

@@ -14,6 +14,23 @@ func.func @wide(%x: tensor<1x2x1024x64xf32>) -> tensor<1x2x1024x64xf32> {
   return %o : tensor<1x2x1024x64xf32>
 }
 
+// Tasks of twice the rows where heads are enough for 16 of them, and a row is not
+// too long for the cache.
+//
+// CHECK-LABEL: func.func @many_heads
+// CHECK: schedule = <block_m = 512, block_n = 256,
+// CHECK: schedule = <block_m = 256, block_n = 256,
+func.func @many_heads(%x: tensor<1x8x1024x64xf32>, %y: tensor<1x8x1024x512xf32>)
+    -> (tensor<1x8x1024x64xf32>, tensor<1x8x1024x512xf32>) {
+  %o = attn.sdpa %x, %x, %x
+    : tensor<1x8x1024x64xf32>, tensor<1x8x1024x64xf32>, tensor<1x8x1024x64xf32>
+    -> tensor<1x8x1024x64xf32>
+  %p = attn.sdpa %y, %y, %y
+    : tensor<1x8x1024x512xf32>, tensor<1x8x1024x512xf32>,
+      tensor<1x8x1024x512xf32> -> tensor<1x8x1024x512xf32>
+  return %o, %p : tensor<1x8x1024x64xf32>, tensor<1x8x1024x512xf32>
+}
+
 // Half the lanes for f64.
 //
 // CHECK-LABEL: func.func @wide_double
@@ -166,7 +183,7 @@ func.func @single_row(%q: tensor<1x2x1x64xf32>, %k: tensor<1x2x64x64xf32>)
 // CHECK: scf.if %[[FEW]]
 // CHECK: attn.sdpa {{.*}} fold_heads = true>
 // CHECK: else
-// CHECK: attn.sdpa {{.*}} schedule = <block_m = 256,
+// CHECK: attn.sdpa {{.*}} schedule = <block_m = 512,
 // CHECK-NOT: fold_heads
 // CHECK: return
 func.func @dynamic(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x64xf32>)

@@ -7,8 +7,13 @@
 //
 // reads 16 rows of 16 channels, transposes them in registers and writes 16 vectors. A row beyond the last is read as the
 // last and written as 0, so that nothing outside the source is read. A tile whose rows stay rows is copied.
+//
+// Where an element-by-element linalg.generic with no other user made the source, a query scaled or a key of f16 widened,
+// its work is done on the vectors that are read here, and there is no pass over memory for it.
 
 #include "attn/Codegen/RegisterTile.h"
+
+#include "TileEmitter.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,6 +34,15 @@ public:
       : b(rewriter), loc(loc), source(source), dest(dest), lanes(lanes),
         element(cast<RankedTensorType>(dest.getType()).getElementType()) {
     zero = index(0);
+    shape = source;
+    auto generic = source.getDefiningOp<linalg::GenericOp>();
+    if (!generic || !source.hasOneUse())
+      return;
+    maker.emplace(b, generic, lanes);
+    if (maker->isMap())
+      shape = generic.getDpsInits()[0];
+    else
+      maker.reset();
   }
 
   /// [R, C] -> [panels, C, size].
@@ -66,7 +80,7 @@ private:
     auto type = VectorType::get({width}, element);
     return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
   }
-  Value read(Value tensor, ValueRange at, int64_t width, bool inBounds);
+  Value read(ValueRange at, int64_t width, bool inBounds);
   Value write(Value vector, Value tensor, ValueRange at, bool inBounds) {
     return vector::TransferWriteOp::create(b, loc, vector, tensor, at,
                                            {inBounds})
@@ -82,6 +96,10 @@ private:
   RewriterBase &b;
   Location loc;
   Value source, dest;
+  /// What makes the source, where that is done as it is read.
+  std::optional<TileEmitter> maker;
+  /// A tensor with the sizes of the source.
+  Value shape;
   int64_t lanes;
   Type element;
   Value zero;
@@ -99,12 +117,14 @@ Value PanelEmitter::loop(Value from, Value to, int64_t step, Value written,
   return loop.getResult(0);
 }
 
-Value PanelEmitter::read(Value tensor, ValueRange at, int64_t width,
-                         bool inBounds) {
+/// Return `width` elements of the source from `at` on.
+Value PanelEmitter::read(ValueRange at, int64_t width, bool inBounds) {
+  if (maker)
+    return maker->valuesAt(at, width, inBounds);
   Value padding = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
   return vector::TransferReadOp::create(b, loc,
                                         VectorType::get({width}, element),
-                                        tensor, at, padding, {inBounds});
+                                        source, at, padding, {inBounds});
 }
 
 /// Return the columns of the square whose rows are given: each step exchanges
@@ -137,12 +157,12 @@ Value PanelEmitter::packSquare(Value panel, Value row, Value channel,
   SmallVector<Value> rows;
   Value last;
   if (exists)
-    last = arith::SubIOp::create(b, loc, dim(source, 0), index(1));
+    last = arith::SubIOp::create(b, loc, dim(shape, 0), index(1));
   for (int64_t i = 0; i < width; ++i) {
     Value at = place(panel, size, add(row, index(i)));
     if (exists)
       at = arith::MinSIOp::create(b, loc, at, last);
-    rows.push_back(read(source, {at, channel}, width, count == width));
+    rows.push_back(read({at, channel}, width, count == width));
   }
   SmallVector<Value> columns = transpose(std::move(rows));
   for (int64_t i = 0; i < count; ++i) {
@@ -159,7 +179,7 @@ Value PanelEmitter::packSquare(Value panel, Value row, Value channel,
 Value PanelEmitter::existingRows(Value panel, Value row, int64_t size,
                                  int64_t width) {
   Value count =
-      arith::SubIOp::create(b, loc, dim(source, 0), place(panel, size, row));
+      arith::SubIOp::create(b, loc, dim(shape, 0), place(panel, size, row));
   return vector::CreateMaskOp::create(
       b, loc, VectorType::get({width}, b.getI1Type()), ValueRange{count});
 }
@@ -169,7 +189,7 @@ Value PanelEmitter::packRows(int64_t size) {
   int64_t width = std::min(size, lanes), channels = type.getDimSize(1);
   bool isStatic = ShapedType::isStatic(channels);
   bool isWhole = !type.isDynamicDim(0) && type.getDimSize(0) % size == 0;
-  Value count = dim(source, 1);
+  Value count = dim(shape, 1);
   Value rounded =
       isStatic ? index(channels / width * width)
                : Value(affine::AffineApplyOp::create(
@@ -217,12 +237,11 @@ Value PanelEmitter::packBoth(int64_t rows, int64_t columns,
     return loop(zero, dim(dest, 1), 1, d0, [&](Value inner, Value d1) {
       Value group = channelsFirst ? outer : inner;
       Value panel = channelsFirst ? inner : outer;
-      Value count = rowsIn(panel, rows, dim(source, 0));
+      Value count = rowsIn(panel, rows, dim(shape, 0));
       d1 = loop(zero, count, 1, d1, [&](Value row, Value d2) {
         for (int64_t at = 0; at < columns; at += width) {
           Value from = place(group, columns, index(at));
-          Value vector =
-              read(source, {place(panel, rows, row), from}, width, inBounds);
+          Value vector = read({place(panel, rows, row), from}, width, inBounds);
           d2 = write(vector, d2, {outer, inner, row, index(at)}, true);
         }
         return d2;
@@ -240,13 +259,12 @@ Value PanelEmitter::unpackBoth(int64_t rows, int64_t columns) {
   int64_t width = std::min(columns, lanes);
   int64_t channels = cast<RankedTensorType>(dest.getType()).getDimSize(1);
   bool inBounds = ShapedType::isStatic(channels) && channels % columns == 0;
-  return loop(zero, dim(source, 0), 1, dest, [&](Value strip, Value d0) {
+  return loop(zero, dim(shape, 0), 1, dest, [&](Value strip, Value d0) {
     Value count = rowsIn(strip, rows, dim(dest, 0));
     return loop(zero, count, 1, d0, [&](Value row, Value d1) {
-      return loop(zero, dim(source, 1), 1, d1, [&](Value group, Value d2) {
+      return loop(zero, dim(shape, 1), 1, d1, [&](Value group, Value d2) {
         for (int64_t at = 0; at < columns; at += width) {
-          Value vector =
-              read(source, {strip, group, row, index(at)}, width, true);
+          Value vector = read({strip, group, row, index(at)}, width, true);
           Value to = place(group, columns, index(at));
           d2 = write(vector, d2, {place(strip, rows, row), to}, inBounds);
         }
@@ -259,8 +277,8 @@ Value PanelEmitter::unpackBoth(int64_t rows, int64_t columns) {
 Value PanelEmitter::unpackRows(int64_t rows) {
   int64_t known = cast<RankedTensorType>(dest.getType()).getDimSize(0);
   bool inBounds = ShapedType::isStatic(known) && known % rows == 0;
-  return loop(zero, dim(source, 0), 1, dest, [&](Value strip, Value inner) {
-    Value vector = read(source, {strip, zero}, rows, true);
+  return loop(zero, dim(shape, 0), 1, dest, [&](Value strip, Value inner) {
+    Value vector = read({strip, zero}, rows, true);
     return write(vector, inner, {place(strip, rows, zero)}, inBounds);
   });
 }

@@ -190,3 +190,37 @@ Lane TileEmitter::evaluate(Operation &inner, const Offsets &point,
   state.attributes = inner.getAttrs();
   return {Lane::Vector, b.create(state)->getResult(0)};
 }
+
+//===----------------------------------------------------------------------===//
+// Values on demand
+//===----------------------------------------------------------------------===//
+
+bool TileEmitter::isMap() {
+  if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
+      op.getNumParallelLoops() != op.getNumLoops() || op.getNumLoops() == 0 ||
+      !outputMap(0).isIdentity() ||
+      !op.getMatchingBlockArgument(op.getDpsInitOperand(0)).use_empty())
+    return false;
+  vectorDim = op.getNumLoops() - 1;
+  return readsAlongVectors() &&
+         llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
+           return OpTrait::hasElementwiseMappableTraits(&inner);
+         });
+}
+
+Value TileEmitter::valuesAt(ValueRange at, int64_t size, bool inBounds) {
+  width = size;
+  masked = !inBounds;
+  ivs.assign(at.begin(), at.end());
+  Offsets here(op.getNumLoops(), 0);
+  DenseMap<Value, Lane> lanesOf;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    lanesOf[op.getMatchingBlockArgument(input)] =
+        load(input->get(), map, project(map, here));
+  }
+  for (Operation &inner : op.getBody()->without_terminator())
+    lanesOf[inner.getResult(0)] = evaluate(inner, here, lanesOf);
+  return toVector(
+      lookup(op.getBody()->getTerminator()->getOperand(0), lanesOf));
+}

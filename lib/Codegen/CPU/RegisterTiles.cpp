@@ -64,14 +64,18 @@ static int64_t getLanes(Operation *op, const TargetInfo &target) {
 namespace {
 struct RegisterTiles : public attn::impl::RegisterTilesBase<RegisterTiles> {
   void runOnOperation() override {
-    // Fills come last: one that starts an accumulation is not stored at all.
-    SmallVector<Operation *> ops, fills;
+    // Packs come first, since they may do what makes their source, and fills
+    // last: one that starts an accumulation is not stored at all.
+    SmallVector<Operation *> ops, generics, fills;
     getOperation()->walk([&](Operation *op) {
-      if (isa<linalg::FillOp>(op))
-        fills.push_back(op);
-      else if (isa<linalg::GenericOp, linalg::PackOp, linalg::UnPackOp>(op))
+      if (isa<linalg::PackOp, linalg::UnPackOp>(op))
         ops.push_back(op);
+      else if (isa<linalg::GenericOp>(op))
+        generics.push_back(op);
+      else if (isa<linalg::FillOp>(op))
+        fills.push_back(op);
     });
+    llvm::append_range(ops, generics);
     llvm::append_range(ops, fills);
     TargetInfo target = TargetInfo::get(getOperation());
     IRRewriter rewriter(&getContext());

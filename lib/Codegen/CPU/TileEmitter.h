@@ -29,6 +29,12 @@ public:
   LogicalResult plan();
   void emit();
 
+  /// Return whether the op makes its only result from elements of its inputs
+  /// alone, and someone else can do so vector by vector.
+  bool isMap();
+  /// Return `size` elements of that result from `at` on.
+  Value valuesAt(ValueRange at, int64_t size, bool inBounds);
+
 private:
   using Offsets = SmallVector<int64_t>;
 
