@@ -5,6 +5,7 @@
 
 #include "attn/Execution/MachinePeaks.h"
 
+#include "LargePages.h"
 #include "PeakKernels.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -77,9 +78,11 @@ void MachinePeaks::raise(const MachinePeaks &other) {
 }
 
 PeakMeter::PeakMeter() : memory(new (std::nothrow) char[kReadBytes]) {
+  if (!memory)
+    return;
+  adviseLargePages(memory.get(), kReadBytes);
   // Pages that nothing was written to are all the same one.
-  if (memory)
-    std::fill_n(memory.get(), kReadBytes, 0);
+  std::fill_n(memory.get(), kReadBytes, 0);
 }
 
 double PeakMeter::rateOfRead(unsigned threads, unsigned trials,

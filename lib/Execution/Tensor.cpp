@@ -5,6 +5,8 @@
 
 #include "attn/Execution/Tensor.h"
 
+#include "LargePages.h"
+
 #include "attn/Interpreter/FloatFormats.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -100,6 +102,7 @@ Expected<HostTensor> HostTensor::create(ElementKind kind,
   if (!memory)
     return createStringError("no memory for a tensor of " +
                              tensor.getTypeName());
+  adviseLargePages(memory, *bytes);
   std::memset(memory, 0, *bytes);
   tensor.data = memory;
   tensor.owner = std::shared_ptr<char>(memory, std::free);

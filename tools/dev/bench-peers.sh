@@ -4,7 +4,7 @@
 #
 # Times our compiled attention next to PyTorch, ONNX Runtime and OpenVINO, on this machine and in turns:
 #
-#   tools/dev/bench-peers.sh [--filter=REGEX] [--rounds=N] [--threads=N,N] [--out=DIR] [--venv=DIR]
+#   tools/dev/bench-peers.sh [--filter=REGEX] [--rounds=N] [--slice=SECONDS] [--threads=N,N] [--out=DIR] [--venv=DIR]
 #
 # Writes performance.json, performance.svg and Performance.md to DIR, build/bench-peers by default. `--out=docs` is
 # for the whole table: it rewrites README.md's section on speed, too. The peers (PyPI, 6 GB) are installed once, in

@@ -26,7 +26,7 @@ RUNTIMES = ["ours", "pytorch", "onnx_runtime", "openvino_cpu"]
 # What would make a runtime slower, or choose its instructions or threads.
 SETTINGS = ("OPENBLAS_", "MKL_", "OMP_", "KMP_", "GOMP_", "DNNL_", "ONEDNN_", "ATEN_", "OV_", "ORT_")
 # Of the ways in which a runtime can be asked, those are timed in the rounds that came this near to its best at first.
-NEAR = 1.2
+NEAR = 1.5
 
 
 class Child:

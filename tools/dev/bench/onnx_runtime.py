@@ -46,6 +46,8 @@ class Session:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 4
+        # Its exponential of what is masked is a denormal number, and slow to multiply, unless it may be 0.
+        options.add_session_config_entry("session.set_denormal_as_zero", "1")
         self.session = onnxruntime.InferenceSession(model.SerializeToString(), options,
                                                     providers=["CPUExecutionProvider"])
         self.binding = self.session.io_binding()

@@ -8,6 +8,7 @@ import argparse
 import json
 import math
 import pathlib
+import statistics
 
 import plot
 
@@ -108,6 +109,15 @@ def short_section(result):
             + markdown_table(shown, list(result["about"])) + f"\n\nOn {means}.\n")
 
 
+def busy_cores(rows, runtimes):
+    """How many cores each runtime kept busy in its slices: the threads that it was given, or it was asked badly."""
+    words = []
+    for name in runtimes:
+        cores = [row["runtimes"][name]["cores"] for row in rows if "cores" in row["runtimes"].get(name, {})]
+        words += [f"{NAMES[name]} {statistics.median(cores):.2f}"] if cores else []
+    return ", ".join(words)
+
+
 def ways_used(result):
     """How each peer was asked, with the workloads that this was fastest for."""
     lines = []
@@ -131,7 +141,9 @@ memory, whichever is longer, over our time; both peaks were measured in the same
 that stay in a cache are read faster than memory is, so a share of reading may exceed 100 %.
 
 Each runtime is a process of its own and runs alone, {rounds} times a slice of time, in turns. Every result is compared
-with the definition in float64 first: a wrong one is not timed.
+with the definition in float64 first: a wrong one is not timed. Ours is the shared library that `attnc` makes of the
+module that `attn-bench --list --json` has, called from Python like the peers. Variables that choose instructions or
+numbers of threads are unset.
 
 Processor: {cpu}; {system}. {versions}.
 
@@ -141,7 +153,10 @@ Processor: {cpu}; {system}. {versions}.
 ## How the peers were asked
 
 Each peer was asked in every way that says the same, with the tensors in the order that this way wants, and its fastest
-counts. "Heads as rows" calls the query heads that share a key head rows of one head; "-" is what a peer cannot do.
+counts. PyTorch: `scaled_dot_product_attention` with `enable_gqa`, with heads repeated as views, with `is_causal` or
+masks of bool or float, `flex_attention` for windows. ONNX Runtime: `Attention`, `MultiHeadAttention` and
+`GroupQueryAttention`, inputs and outputs bound, denormal numbers as zero. OpenVINO: `ScaledDotProductAttention` for
+latency. "Heads as rows" calls the query heads that share a key head rows of one head; "-" is what a peer cannot do.
 
 {ways}
 """
@@ -155,7 +170,7 @@ def page(result):
         rows = [row for row in result["rows"] if row["threads"] == threads]
         peak = {name: max(row["peaks"][name] for row in rows) for name in ("fma_gflops", "read_gbs", "read1_gbs")}
         tables.append(f"Peaks: {peak['fma_gflops']:.0f} GFLOP/s, {peak['read_gbs']:.1f} GB/s in 8 streams a thread, "
-                      f"{peak['read1_gbs']:.1f} GB/s in one.\n")
+                      f"{peak['read1_gbs']:.1f} GB/s in one. Cores kept busy: {busy_cores(rows, runtimes)}.\n")
         for group, title in GROUPS.items():
             chosen = [row for row in rows if row["group"] == group]
             if chosen:

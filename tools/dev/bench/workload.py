@@ -55,7 +55,7 @@ class Workload:
         """For each batch (one if they are alike) and row the first key it sees and the end of them."""
         lengths = np.array(self.lengths or [self.N])[:, None]
         rows = np.arange(self.M)[None, :]
-        position = rows + (lengths - self.M if self.causal == "bottom_right" else 0)
+        position = rows + (lengths - self.M if self.causal == "bottom_right" else 0 * lengths)
         first, end = np.zeros_like(position), np.broadcast_to(lengths, position.shape).copy()
         if self.causal != "none":
             end = np.minimum(end, position + 1)
