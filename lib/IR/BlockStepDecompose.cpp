@@ -247,7 +247,7 @@ Value StepDecomposer::readBroadcast(OpBuilder &b, Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   Value row = rowIndex(b);
-  // Rows that pad the last strip read the last row.
+  // Rows and keys that only fill a strip or a panel read the last ones.
   auto bounded = [&](Value index, int64_t dim) -> Value {
     if (type.getDimSize(dim) == 1)
       return zero;
@@ -260,8 +260,10 @@ Value StepDecomposer::readBroadcast(OpBuilder &b, Value tensor) {
   };
   auto [head, inHead] = splitRow(b, row);
   Value key = arith::AddIOp::create(b, loc, keyIndex(b), op.getFirstKey());
-  if (type.getDimSize(2) == 1)
-    key = zero;
+  key = bounded(key, 2);
+  // Keys beyond the end are excluded: a vector need not read the last one there.
+  if (auto clamped = key.getDefiningOp<arith::MinSIOp>())
+    clamped->setAttr("attn.unused_beyond", b.getUnitAttr());
   return tensor::ExtractOp::create(
       b, loc, tensor, ValueRange{bounded(head, 0), bounded(inHead, 1), key});
 }

@@ -249,3 +249,26 @@ func.func @pack_shared(%x: tensor<16x8xf32>, %dest: tensor<2x8x8xf32>)
     : tensor<16x8xf32> -> tensor<2x8x8xf32>
   return %rows, %packed : tensor<16x8xf32>, tensor<2x8x8xf32>
 }
+
+// -----
+
+// Elements that lie together stay a vector where an index is held at the end only
+// for those of which nothing is used: the read looks at the end itself.
+//
+// CHECK-LABEL: func.func @clamped
+// CHECK-NOT: tensor.extract
+// CHECK: vector.transfer_read %{{.*}} : tensor<20xf32>, vector<8xf32>
+// CHECK-NOT: tensor.extract
+// CHECK: return
+func.func @clamped(%x: tensor<20xf32>, %init: tensor<32xf32>) -> tensor<32xf32> {
+  %last = arith.constant 19 : index
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      outs(%init : tensor<32xf32>) {
+  ^bb0(%a: f32):
+    %i = linalg.index 0 : index
+    %at = arith.minsi %i, %last {attn.unused_beyond} : index
+    %c = tensor.extract %x[%at] : tensor<20xf32>
+    linalg.yield %c : f32
+  } -> tensor<32xf32>
+  return %y : tensor<32xf32>
+}

@@ -171,6 +171,10 @@ Lane TileEmitter::evaluate(Operation &inner, const Offsets &point,
     return llvm::count_if(operands,
                           [&](const Lane &l) { return l.kind == kind; });
   };
+  // Consecutive numbers stay so where what they index is read up to its end.
+  if (isa<arith::MinSIOp>(inner) && inner.hasAttr("attn.unused_beyond") &&
+      operands[0].kind == Lane::Iota && operands[1].kind == Lane::Scalar)
+    return operands[0];
   // base + i stays such a vector under an addition of a scalar and a cast.
   bool shifted = isa<arith::AddIOp>(inner) && count(Lane::Iota) == 1 &&
                  count(Lane::Scalar) == 1;
