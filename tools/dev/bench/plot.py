@@ -93,7 +93,7 @@ def lengths(result, words):
         for name, points in lines.items():
             parts += curve(name, points, x, y)
         parts += legend(lines, y, words)
-        parts.append(text(LEFT, 24, f"Attention, 8 heads of 64 channels, f32, {threads} threads", "start", size=14))
+        parts.append(text(LEFT, 24, f"Attention, 8 heads of 64 channels, f32, {threads} thread{'s' if threads > 1 else ''}", "start", size=14))
         parts.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14, "rows and keys"))
         parts.append(f'<text transform="translate(20 {(TOP + HEIGHT - BOTTOM) / 2:.1f}) rotate(-90)" '
                      'text-anchor="middle" fill="#111827" font-size="12">milliseconds</text>')
