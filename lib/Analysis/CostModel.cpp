@@ -26,9 +26,17 @@ static constexpr int64_t kBlockKeys = 256;
 /// smaller to give every core some.
 static constexpr int64_t kEnoughTasks = 16;
 
-/// Keys of one task where keys are split, at about 4 KiB a key of f32 a few
-/// megabytes: enough that starting and merging a task are lost in it.
-static constexpr int64_t kChunkBlocks = 4;
+/// Blocks of keys of one task where keys are split, about 2 MiB of f32 to read:
+/// enough that starting and merging a task are lost in it.
+static constexpr int64_t kChunkBlocks = 2;
+
+/// How many parts of a block of keys are read at once where few rows leave the
+/// time to memory: one stream reaches half of what four do, eight no more.
+static constexpr int64_t kStreams = 4;
+
+/// Bytes of keys, in the accumulator's type, that a block holds there: streams
+/// are long, and its scores stay in the cache.
+static constexpr int64_t kStreamedBytes = 512 * 1024;
 
 int64_t attn::getGroupSize(const AttentionShape &shape) {
   if (ShapedType::isDynamic(shape.heads) ||
@@ -82,6 +90,8 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
         rows, llvm::PowerOf2Ceil(std::max<int64_t>(taskRows, 1)));
   // Vectors of a row: enough accumulators to hide the latency of an FMA.
   int64_t vectors = rows >= 4 ? 2 : 4;
+  if (few)
+    vectors = std::min<int64_t>((manyRegisters ? 16 : 8) / rows, 8);
   int64_t columns = vectors * lanes;
 
   int64_t bytes = bits / 8;
@@ -92,6 +102,8 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
   int64_t keys = kBlockKeys;
   while (keys > columns && keys * most > target.l2Bytes / 2)
     keys /= 2;
+  if (few)
+    keys = std::clamp<int64_t>(kStreamedBytes / most * 2, 512, 4096);
   int64_t blockN = evenBlock(shape.keys, keys, columns);
   int64_t blockM =
       few ? llvm::alignTo(std::max<int64_t>(taskRows, 1), rows)
@@ -101,7 +113,7 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
       (ShapedType::isDynamic(shape.keys) || shape.keys > kChunkBlocks * blockN))
     chunk = kChunkBlocks * blockN;
   return ScheduleAttr::get(context, blockM, blockN, rows, columns, lanes, chunk,
-                           few);
+                           few, few ? kStreams : 0);
 }
 
 /// Output channels of a task where nothing speaks against it: enough that packing
@@ -125,5 +137,6 @@ ScheduleAttr attn::chooseProjectionSchedule(MLIRContext *context, int64_t rows,
     width /= 2;
   return ScheduleAttr::get(context, evenBlock(rows, kProjectionRows, tileRows),
                            evenBlock(outs, width, columns), tileRows, columns,
-                           lanes, /*chunk=*/0, /*fold_heads=*/false);
+                           lanes, /*chunk=*/0, /*fold_heads=*/false,
+                           /*streams=*/0);
 }

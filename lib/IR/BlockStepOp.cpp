@@ -33,6 +33,11 @@ bool BlockStepOp::hasPackedRows() { return rankOf(getQuery()) == 3; }
 
 bool BlockStepOp::hasPackedKeys() { return rankOf(getKey()) == 3; }
 
+bool BlockStepOp::isStreamed() {
+  ScheduleAttr schedule = getScheduleAttr();
+  return schedule && schedule.getStreams() > 0;
+}
+
 MutableOperandRange BlockStepOp::getDpsInitsMutable() {
   return MutableOperandRange(getOperation(),
                              getReferenceMutable().getOperandNumber(), 3);
@@ -90,7 +95,7 @@ BlockStepOp::getTiledImplementation(OpBuilder &builder,
                                     ArrayRef<OpFoldResult> sizes) {
   Location loc = getLoc();
   SmallVector<Operation *> slices;
-  int64_t rowUnit = hasPackedRows() ? sizeOf(getQuery(), 2) : 1;
+  int64_t rowUnit = hasPackedRows() ? sizeOf(getReference(), 1) : 1;
   int64_t keyUnit = hasPackedKeys() ? sizeOf(getKey(), 2) : 1;
   auto rows = [&](Value tensor) {
     return sliceDim(builder, loc, tensor, 0, offsets[0], sizes[0], slices);

@@ -63,6 +63,33 @@ static LogicalResult verifyStaticUnit(Operation *op, NamedType tensor) {
                            << tensor.type;
 }
 
+/// Fails unless query, key and value have the shapes of a streamed step.
+static LogicalResult verifyStreamed(BlockStepOp op, const NamedState &state,
+                                    StateDims &dims) {
+  SharedDim headSize, keys;
+  NamedType query("query", op.getQuery());
+  // block_step-C7
+  if (!state.isPacked())
+    return op->emitOpError()
+           << "expects 'acc' of rank 4 under a schedule with streams, got "
+           << state.acc.type;
+  if (dims.panels.size != 1)
+    return op->emitOpError()
+           << "expects dimension 1 of 'acc' to be 1 under a schedule with "
+              "streams, got "
+           << state.acc.type;
+  if (failed(
+          verifyShape(op, {&dims.strips, &dims.stripRows, &headSize}, query)) ||
+      failed(verifyShape(op, {&keys, &headSize}, {"key", op.getKey()})) ||
+      failed(
+          verifyShape(op, {&keys, &dims.channels}, {"value", op.getValue()})))
+    return failure();
+  // block_step-C6
+  if (failed(verifyStaticUnit(op, state.reference)))
+    return failure();
+  return verifyStaticUnit(op, state.sum);
+}
+
 /// Fails unless query, key and value fit each other and the state, in so far as
 /// they are packed alike: keys may be packed before rows are, or after.
 static LogicalResult verifyProducts(BlockStepOp op, bool packedRows,
@@ -109,7 +136,8 @@ LogicalResult BlockStepOp::verify() {
   if (failed(verifyFinite(*this, "scale", getScale())) ||
       failed(verifySoftcap(*this, getSoftcap())))
     return failure();
-  if (failed(verifyProducts(*this, state.isPacked(), dims)))
+  if (failed(isStreamed() ? verifyStreamed(*this, state, dims)
+                          : verifyProducts(*this, state.isPacked(), dims)))
     return failure();
   // block_step-C4
   for (NamedType tensor :

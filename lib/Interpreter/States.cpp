@@ -82,6 +82,7 @@ public:
     }
     if (std::optional<APFloat> given = op.getSoftcap())
       softcap = static_cast<T>(given->convertToDouble());
+    streamed = op.isStreamed();
     bool packed = key.getRank() == 3;
     panelKeys = packed ? key.shape[2] : 1;
     keys = key.shape[0] * panelKeys;
@@ -96,7 +97,7 @@ public:
 private:
   T queryAt(int64_t r, int64_t d) const {
     int64_t at = r * headSize + d;
-    if (shape.isPacked())
+    if (shape.isPacked() && !streamed)
       at = ((r / shape.stripRows) * headSize + d) * shape.stripRows +
            r % shape.stripRows;
     return static_cast<T>(query.cells[at].real);
@@ -187,7 +188,7 @@ private:
   TensorValue &reference, &sum, &acc;
   StateShape shape;
   int64_t row, rowsPerHead, position, firstKey, length;
-  bool bounded, causal;
+  bool bounded, causal, streamed = false;
   std::optional<int64_t> left, right;
   T scale;
   std::optional<T> softcap;

@@ -56,7 +56,6 @@ BlockTask::BlockTask(RewriterBase &rewriter, SdpaOp tile)
   bindSymbols(rewriter.getContext(), s0, s1);
   taskRows = apply(rewriter, loc, s0 * s1, {dims.heads, dims.rows});
   strips = ceilDiv(rewriter, loc, taskRows, schedule.getRows());
-  channelPanels = ceilDiv(rewriter, loc, dims.valueSize, schedule.getColumns());
   query = packQuery();
 }
 
@@ -188,6 +187,8 @@ FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
                      tiled->replacements[2]};
   rewriter.replaceOp(step, tiled->replacements);
   OpBuilder::InsertionGuard guard(rewriter);
+  if (isStreamed())
+    return result;
   for (Operation *op : tiled->tiledOps)
     if (failed(packStep(cast<BlockStepOp>(op))))
       return failure();

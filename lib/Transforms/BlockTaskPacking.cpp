@@ -8,6 +8,8 @@
 //   value   [keys, E]      ->  [channel panels, panels, columns, columns]
 //   output  [strips, channel panels, rows, columns]  ->  its place in the result
 //
+// (BlockTaskStreams.cpp has what is different where keys are not packed.)
+//
 // Storage has the size of a whole block in every task, so that it can be placed once.
 
 #include "attn/Transforms/BlockTask.h"
@@ -89,10 +91,12 @@ Value BlockTask::packQuery() {
     scale = arith::DivFOp::create(rewriter, loc, one, root);
   }
   SmallVector<OpFoldResult> sizes = {taskRows, dims.headSize};
-  Value rows =
-      storage({rewriter.getIndexAttr(schedule.getBlockM()), dims.headSize},
-              sizes, accumulator);
-  rows = forEachHead(rows, [&](Value head, Value init) {
+  Value empty = isStreamed()
+                    ? emptyStreamedRows()
+                    : storage({rewriter.getIndexAttr(schedule.getBlockM()),
+                               dims.headSize},
+                              sizes, accumulator);
+  Value rows = forEachHead(empty, [&](Value head, Value init) {
     Value source = headOf(tile.getQuery(), tile.getQueryLayout(), head);
     return mapRows(source, init, [&](OpBuilder &b, Value x) -> Value {
       if (x.getType() != accumulator)
@@ -100,6 +104,8 @@ Value BlockTask::packQuery() {
       return arith::MulFOp::create(b, loc, x, scale);
     });
   });
+  if (isStreamed())
+    return rowsToStrips(rows, empty);
   OpFoldResult perStrip = rewriter.getIndexAttr(schedule.getRows());
   OpFoldResult mostStrips =
       rewriter.getIndexAttr(schedule.getBlockM() / schedule.getRows());
@@ -155,6 +161,8 @@ Value BlockTask::packKeys(Value keys, bool value) {
 }
 
 Value BlockTask::unpackOutput(Value output, Value dest) {
+  if (isStreamed())
+    return unpackStreamed(output, dest);
   Layout layout = tile.getOutputLayout();
   SmallVector<OpFoldResult> tiles = {
       rewriter.getIndexAttr(schedule.getRows()),

@@ -17,6 +17,7 @@
 
 #include "attn/Transforms/BlockTask.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -26,17 +27,25 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-SmallVector<SmallVector<OpFoldResult>> BlockTask::stateSizes() {
-  OpFoldResult rows = rewriter.getIndexAttr(schedule.getRows());
-  OpFoldResult columns = rewriter.getIndexAttr(schedule.getColumns());
-  return {{strips, rows},
-          {strips, rows, columns},
-          {strips, channelPanels, rows, columns}};
+SmallVector<SmallVector<OpFoldResult>>
+attn::getStateSizes(OpBuilder &b, Location loc, ScheduleAttr schedule,
+                    OpFoldResult strips, OpFoldResult channels) {
+  OpFoldResult rows = b.getIndexAttr(schedule.getRows());
+  OpFoldResult columns = b.getIndexAttr(schedule.getColumns());
+  SmallVector<OpFoldResult> reference = {strips, rows},
+                            sum = {strips, rows, columns};
+  if (schedule.getStreams() > 0)
+    return {reference, sum, {strips, b.getIndexAttr(1), rows, channels}};
+  AffineExpr s0 = b.getAffineSymbolExpr(0);
+  OpFoldResult panels = affine::makeComposedFoldedAffineApply(
+      b, loc, s0.ceilDiv(schedule.getColumns()), {channels});
+  return {reference, sum, {strips, panels, rows, columns}};
 }
 
 /// Return a state that holds nothing yet.
 PackedState BlockTask::newState() {
-  SmallVector<SmallVector<OpFoldResult>> sizes = stateSizes();
+  SmallVector<SmallVector<OpFoldResult>> sizes =
+      getStateSizes(rewriter, loc, schedule, strips, dims.valueSize);
   auto make = [&](ArrayRef<OpFoldResult> used) -> Value {
     SmallVector<OpFoldResult> whole(used);
     whole[0] = rewriter.getIndexAttr(schedule.getBlockM() / schedule.getRows());
@@ -59,7 +68,7 @@ PackedState BlockTask::emptied(const PackedState &state) {
 /// Return whether an element of `acc` is NaN, or infinite.
 Value BlockTask::hasNaN(Value acc) {
   MLIRContext *context = rewriter.getContext();
-  auto columns = rewriter.getIndexAttr(schedule.getColumns());
+  OpFoldResult columns = tensor::getMixedSize(rewriter, loc, acc, 3);
   Value zero = arith::ConstantOp::create(rewriter, loc,
                                          rewriter.getZeroAttr(accumulator));
   auto sum = [&](Value from, ArrayRef<OpFoldResult> sizes, AffineMap map,

@@ -134,14 +134,9 @@ LogicalResult KeySplitter::buildParts() {
   bindSymbols(b.getContext(), s0);
   OpFoldResult strips = affine::makeComposedFoldedAffineApply(
       b, loc, (s0 * heads).ceilDiv(schedule.getRows()), {dims.rows});
-  OpFoldResult panels = affine::makeComposedFoldedAffineApply(
-      b, loc, s0.ceilDiv(schedule.getColumns()), {dims.valueSize});
-  OpFoldResult rows = b.getIndexAttr(schedule.getRows()),
-               columns = b.getIndexAttr(schedule.getColumns());
-  SmallVector<SmallVector<OpFoldResult>> shapes = {
-      {strips, rows}, {strips, rows, columns}, {strips, panels, rows, columns}};
   SmallVector<Value> inits;
-  for (ArrayRef<OpFoldResult> shape : shapes)
+  for (ArrayRef<OpFoldResult> shape :
+       getStateSizes(b, loc, schedule, strips, dims.valueSize))
     inits.push_back(newParts(shape, element));
   OpBuilder::InsertionGuard guard(b);
   scf::ForallOp loop = loopOver({batches, tiles, chunks}, inits);

@@ -84,3 +84,39 @@ func.func @maybe_zeros(%q: tensor<2x16x8xf32>, %k: tensor<?x16x32xf32>,
     -> tensor<2x8xf32>, tensor<2x8x32xf32>, tensor<2x2x8x32xf32>
   return %a1 : tensor<2x2x8x32xf32>
 }
+
+// A step that streams multiplies with keys and values as they lie. Both products
+// carry the schedule, but for the rare one that leaves out values of weight 0;
+// scores have room for whole panels, and are panels for all that stands between
+// the products.
+//
+// CHECK-LABEL: func.func @streamed
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: tensor<2x4x16xf32>, %[[K:[a-z0-9]+]]: tensor<?x16xf16>, %[[V:[a-z0-9]+]]: tensor<?x24xf16>
+// CHECK: %[[ALL:.*]] = bufferization.alloc_tensor() : tensor<2x4x256xf32>
+// CHECK: %[[N:.*]] = tensor.dim %[[K]], %c0
+// CHECK: %[[PLACE:.*]] = tensor.extract_slice %[[ALL]][0, 0, 0] [2, 4, %[[N]]] [1, 1, 1]
+// CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[Q]], %[[K]] : tensor<2x4x16xf32>, tensor<?x16xf16>) {{.*}} streams = 4>}
+// CHECK: tensor.insert_slice %[[S]] into %[[ALL]]
+// CHECK: tensor.expand_shape {{.*}} into tensor<2x4x?x32xf32>
+// CHECK: math.exp
+// CHECK: math.exp
+// CHECK: tensor.collapse_shape
+// CHECK: %[[P:.*]] = tensor.extract_slice {{.*}} to tensor<2x4x?xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[P]], %[[V]] : tensor<2x4x?xf32>, tensor<?x24xf16>) {{.*}} streams = 4>}
+// CHECK: linalg.generic
+// CHECK-NOT: streams
+// CHECK-SAME: ins(%[[P]], %[[V]] :
+// CHECK-NOT: streams
+// CHECK: return
+func.func @streamed(%q: tensor<2x4x16xf32>, %k: tensor<?x16xf16>,
+    %v: tensor<?x24xf16>, %r: tensor<2x4xf32>, %s: tensor<2x4x32xf32>,
+    %a: tensor<2x1x4x24xf32>, %i: index, %skip: i1) -> tensor<2x1x4x24xf32> {
+  %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i)
+    skip_zeros(%skip) scale = 1.0
+    schedule = <block_m = 8, block_n = 256, rows = 4, columns = 32, lanes = 16,
+      streams = 4>
+    : tensor<2x4x16xf32>, tensor<?x16xf16>, tensor<?x24xf16>
+    -> tensor<2x4xf32>, tensor<2x4x32xf32>, tensor<2x1x4x24xf32>
+  return %a1 : tensor<2x1x4x24xf32>
+}

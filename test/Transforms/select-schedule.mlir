@@ -115,15 +115,16 @@ func.func @short(%q: tensor<1x1x20x64xf32>, %k: tensor<1x1x48x64xf32>)
   return %o : tensor<1x1x20x64xf32>
 }
 
-// Few rows: the 4 query heads of a group are the rows of one task, and long keys
-// are split in chunks of whole blocks.
+// Few rows: the 4 query heads of a group are the rows of one task, keys are read
+// where they are as 4 streams of 512 rows of 256 bytes, and long ones are split in
+// chunks of whole blocks.
 //
 // CHECK-LABEL: func.func @decode
-// CHECK: schedule = <block_m = 4, block_n = 256, rows = 4, columns = 16, lanes = 8, chunk = 1024, fold_heads = true>
-func.func @decode(%q: tensor<1x8x1x64xf32>, %k: tensor<1x2x4096x64xf32>)
+// CHECK: schedule = <block_m = 4, block_n = 2048, rows = 4, columns = 16, lanes = 8, chunk = 4096, fold_heads = true, streams = 4>
+func.func @decode(%q: tensor<1x8x1x64xf32>, %k: tensor<1x2x8192x64xf32>)
     -> tensor<1x8x1x64xf32> {
   %o = attn.sdpa %q, %k, %k
-    : tensor<1x8x1x64xf32>, tensor<1x2x4096x64xf32>, tensor<1x2x4096x64xf32>
+    : tensor<1x8x1x64xf32>, tensor<1x2x8192x64xf32>, tensor<1x2x8192x64xf32>
     -> tensor<1x8x1x64xf32>
   return %o : tensor<1x8x1x64xf32>
 }
@@ -131,9 +132,9 @@ func.func @decode(%q: tensor<1x8x1x64xf32>, %k: tensor<1x2x4096x64xf32>)
 // A chunk would hold all of 1024 keys: they are not split.
 //
 // CHECK-LABEL: func.func @decode_short
-// CHECK: schedule = <block_m = 4, block_n = 256,
+// CHECK: schedule = <block_m = 4, block_n = 1024,
 // CHECK-NOT: chunk
-// CHECK-SAME: fold_heads = true>
+// CHECK-SAME: fold_heads = true, streams = 4>
 func.func @decode_short(%q: tensor<1x8x1x64xf32>, %k: tensor<1x2x1024x64xf32>)
     -> tensor<1x8x1x64xf32> {
   %o = attn.sdpa %q, %k, %k
@@ -145,9 +146,10 @@ func.func @decode_short(%q: tensor<1x8x1x64xf32>, %k: tensor<1x2x1024x64xf32>)
 // 4 rows of 4 heads are few, 5 of 4 are not.
 //
 // CHECK-LABEL: func.func @limit
-// CHECK: block_m = 16, {{.*}} fold_heads = true>
+// CHECK: block_m = 16, {{.*}} fold_heads = true, streams = 4>
 // CHECK: block_m = 8,
 // CHECK-NOT: fold_heads
+// CHECK-NOT: streams
 // CHECK: return
 func.func @limit(%q: tensor<1x8x4x64xf32>, %r: tensor<1x8x5x64xf32>,
     %k: tensor<1x2x64x64xf32>) -> (tensor<1x8x4x64xf32>, tensor<1x8x5x64xf32>) {
@@ -160,10 +162,10 @@ func.func @limit(%q: tensor<1x8x4x64xf32>, %r: tensor<1x8x5x64xf32>,
   return %0, %1 : tensor<1x8x4x64xf32>, tensor<1x8x5x64xf32>
 }
 
-// One row alone leaves most registers to its keys: four vectors of them.
+// One row alone leaves most registers to its channels: eight vectors of them.
 //
 // CHECK-LABEL: func.func @single_row
-// CHECK: block_m = 1, {{.*}} rows = 1, columns = 32, lanes = 8,
+// CHECK: block_m = 1, {{.*}} rows = 1, columns = 64, lanes = 8,
 func.func @single_row(%q: tensor<1x2x1x64xf32>, %k: tensor<1x2x64x64xf32>)
     -> tensor<1x2x1x64xf32> {
   %o = attn.sdpa %q, %k, %k
@@ -181,7 +183,7 @@ func.func @single_row(%q: tensor<1x2x1x64xf32>, %k: tensor<1x2x64x64xf32>)
 // CHECK: %[[LIMIT:.*]] = arith.constant 4 : index
 // CHECK: %[[FEW:.*]] = arith.cmpi sle, %[[ROWS]], %[[LIMIT]]
 // CHECK: scf.if %[[FEW]]
-// CHECK: attn.sdpa {{.*}} fold_heads = true>
+// CHECK: attn.sdpa {{.*}} fold_heads = true, streams = 4>
 // CHECK: else
 // CHECK: attn.sdpa {{.*}} schedule = <block_m = 512,
 // CHECK-NOT: fold_heads

@@ -178,6 +178,50 @@ func.func @dynamic(%q: tensor<?x3x?x8xf32>, %k: tensor<?x3x?x8xf32>)
 
 // -----
 
+// With streams keys and values stay where they are; the rows of the 4 heads of a
+// group are one strip, and a state has one panel of channels.
+//
+// CHECK-LABEL: func.func @streamed
+// CHECK-SAME: %{{[a-z0-9]+}}: tensor<1x8x1x8xf32>, %[[K:[a-z0-9]+]]: tensor<1x2x?x8xf32>
+// CHECK-NOT: linalg.pack
+// CHECK: scf.for {{.*}} step %c64
+// CHECK-NOT: linalg.pack
+// CHECK: attn.block_step {{.*}} bounded schedule = {{.*}} streams = 4> : tensor<1x4x8xf32>, tensor<?x8xf32>, tensor<?x8xf32> -> tensor<1x4xf32>, tensor<1x4x16xf32>, tensor<1x1x4x8xf32>
+// CHECK: attn.finish
+// CHECK-NOT: linalg.unpack
+// CHECK: return
+func.func @streamed(%q: tensor<1x8x1x8xf32>, %k: tensor<1x2x?x8xf32>)
+    -> tensor<1x8x1x8xf32> {
+  %o = attn.sdpa %q, %k, %k schedule = <block_m = 4, block_n = 64, rows = 4,
+       columns = 16, lanes = 8, fold_heads = true, streams = 4>
+    : tensor<1x8x1x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>
+    -> tensor<1x8x1x8xf32>
+  return %o : tensor<1x8x1x8xf32>
+}
+
+// -----
+
+// Three rows in strips of two: what only fills the last strip is 0.
+//
+// CHECK-LABEL: func.func @streamed_rows
+// CHECK: %[[ALL:.*]] = bufferization.alloc_tensor() : tensor<4x8xf32>
+// CHECK: %[[ZEROS:.*]] = linalg.fill {{.*}} outs(%[[ALL]]
+// CHECK: %[[SOME:.*]] = tensor.extract_slice %[[ZEROS]][0, 0] [3, 8]
+// CHECK: linalg.generic {{.*}} outs(%[[SOME]]
+// CHECK: tensor.insert_slice {{.*}} into %[[ZEROS]]
+// CHECK: tensor.expand_shape {{.*}} : tensor<4x8xf32> into tensor<2x2x8xf32>
+// CHECK: attn.block_step
+func.func @streamed_rows(%q: tensor<1x2x3x8xf32>, %k: tensor<1x2x64x8xf32>)
+    -> tensor<1x2x3x8xf32> {
+  %o = attn.sdpa %q, %k, %k schedule = <block_m = 4, block_n = 64, rows = 2,
+       columns = 16, lanes = 8, fold_heads = true, streams = 4>
+    : tensor<1x2x3x8xf32>, tensor<1x2x64x8xf32>, tensor<1x2x64x8xf32>
+    -> tensor<1x2x3x8xf32>
+  return %o : tensor<1x2x3x8xf32>
+}
+
+// -----
+
 // Without a schedule nothing is done.
 //
 // CHECK-LABEL: func.func @unscheduled

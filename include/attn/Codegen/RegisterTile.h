@@ -6,6 +6,8 @@
 #ifndef ATTN_CODEGEN_REGISTERTILE_H
 #define ATTN_CODEGEN_REGISTERTILE_H
 
+#include "attn/IR/AttnDialect.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -16,6 +18,11 @@ namespace mlir::attn {
 /// change where an operand is not read along the vector.
 LogicalResult emitRegisterTile(RewriterBase &rewriter, linalg::GenericOp op,
                                int64_t lanes);
+
+/// The same for the product of a step that reads keys or values in streams, whose
+/// `schedule` says how.
+LogicalResult emitStreamTile(RewriterBase &rewriter, linalg::GenericOp op,
+                             ScheduleAttr schedule);
 
 /// The same for a fill, a pack into panels and an unpack.
 LogicalResult emitFill(RewriterBase &rewriter, linalg::FillOp op,

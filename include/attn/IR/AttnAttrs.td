@@ -83,6 +83,9 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     * `lanes`: elements in one vector register.
     * `chunk`: keys that one task of a split works on; 0 when keys are not split.
     * `fold_heads`: all heads of a group share one tile.
+    * `streams`: keys and values are not packed. A block of them is read where it
+      is, as so many streams at once: keys 0, `n / streams`, ... of the block move
+      on together. 0 when they are packed.
 
     What holds of them:
 
@@ -93,6 +96,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     * (schedule-C4) `block_m` is a multiple of `rows`.
     * (schedule-C5) `block_n` is a multiple of `columns`.
     * (schedule-C6) `chunk` is a multiple of `block_n`.
+    * (schedule-C7) `streams` is at least 0.
 
     ```
     schedule = <block_m = 256, block_n = 256, rows = 8, columns = 32, lanes = 16>
@@ -102,7 +106,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
                         "int64_t":$rows, "int64_t":$columns,
                         "int64_t":$lanes,
                         DefaultValuedParameter<"int64_t", "0">:$chunk,
-                        DefaultValuedParameter<"bool", "false">:$fold_heads);
+                        DefaultValuedParameter<"bool", "false">:$fold_heads,
+                        DefaultValuedParameter<"int64_t", "0">:$streams);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -54,19 +54,20 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
 
     #### Shapes
 
-    | tensor | plain | packed |
-    |---|---|---|
-    | `query` | `[R, D]` | `[S, D, MR]` |
-    | `key` | `[N, D]` | `[NP, D, NR]` |
-    | `value` | `[N, E]` | `[EP, NP, NR, ER]` |
-    | `reference` | `[R]` | `[S, MR]` |
-    | `sum` | `[R]` | `[S, MR, NR]` |
-    | `acc` | `[R, E]` | `[S, EP, MR, ER]` |
-    | `bias`, `mask` | `[heads, rows, keys]` of the task, each 1 or full | the same |
+    | tensor | plain | packed | streamed |
+    |---|---|---|---|
+    | `query` | `[R, D]` | `[S, D, MR]` | `[S, MR, D]` |
+    | `key` | `[N, D]` | `[NP, D, NR]` | `[N, D]` |
+    | `value` | `[N, E]` | `[EP, NP, NR, ER]` | `[N, E]` |
+    | `reference` | `[R]` | `[S, MR]` | `[S, MR]` |
+    | `sum` | `[R]` | `[S, MR, NR]` | `[S, MR, NR]` |
+    | `acc` | `[R, E]` | `[S, EP, MR, ER]` | `[S, 1, MR, E]` |
+    | `bias`, `mask` | `[heads, rows, keys]` of the task, each 1 or full | the same | the same |
 
     `S` strips of `MR` rows, `NP` panels of `NR` keys, `EP` panels of `ER` channels.
     Rows and keys are packed each for itself; the decomposition wants both or none.
-    A sum in lanes is added up by `attn.finish`.
+    A step is streamed where its schedule has `streams`: keys and values stay where
+    they are. A sum in lanes is added up by `attn.finish`.
 
     #### Corner cases
 
@@ -87,6 +88,8 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     * (block_step-C5) `bias` and `mask` have rank 3; `bias` is of f64 only if
       `query` is.
     * (block_step-C6) `MR` and `NR` are static.
+    * (block_step-C7) Under a schedule with `streams` all tensors have the shapes
+      of the last column; else none has.
 
     #### Examples
 
@@ -142,6 +145,10 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     /// packed into panels.
     bool hasPackedRows();
     bool hasPackedKeys();
+
+    /// Return whether the key and the value are read where they are, as the
+    /// schedule says.
+    bool isStreamed();
   }];
 }
 

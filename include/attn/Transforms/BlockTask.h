@@ -14,7 +14,8 @@
 namespace mlir::attn {
 
 /// The three tensors of a state, packed: reference [strips, rows], sum [strips,
-/// rows, columns], acc [strips, channel panels, rows, columns].
+/// rows, columns], acc [strips, channel panels, rows, columns], of one panel of
+/// all channels where the schedule has streams.
 struct PackedState {
   Value reference, sum, acc;
 };
@@ -40,9 +41,6 @@ public:
 
   /// Write packed `lse` into `dest`, a [1, heads, rows] slice.
   Value unpackLse(Value lse, Value dest);
-
-  /// Return the sizes of the packed state's three tensors for this tile.
-  SmallVector<SmallVector<OpFoldResult>> stateSizes();
 
 private:
   /// Keys [begin, end); `bounded` says that a row may not attend to all of them,
@@ -73,6 +71,10 @@ private:
   LogicalResult packStep(BlockStepOp step);
   Value packKeys(Value keys, bool value);
   void narrow(BlockStepOp step);
+  bool isStreamed() const { return schedule.getStreams() > 0; }
+  Value emptyStreamedRows();
+  Value rowsToStrips(Value rows, Value init);
+  Value unpackStreamed(Value output, Value dest);
   Value clampedLength();
   Value rowsPerHead();
 
@@ -84,11 +86,17 @@ private:
   /// The type of scores and sums: f32, or f64 for f64.
   Type accumulator;
   /// Heads times rows, and the number of strips that hold them.
-  OpFoldResult taskRows, strips, channelPanels;
+  OpFoldResult taskRows, strips;
   Value query;
   /// Whether values of weight 0 are left out.
   Value skipZeros;
 };
+
+/// Return the sizes of the tensors of the state of `strips` strips.
+SmallVector<SmallVector<OpFoldResult>> getStateSizes(OpBuilder &b, Location loc,
+                                                     ScheduleAttr schedule,
+                                                     OpFoldResult strips,
+                                                     OpFoldResult channels);
 
 } // namespace mlir::attn
 

@@ -38,6 +38,10 @@ static LogicalResult emitOp(RewriterBase &rewriter, Operation *op,
                             int64_t lanes) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](linalg::GenericOp generic) {
+        auto schedule = generic->getAttrOfType<ScheduleAttr>("attn.schedule");
+        if (schedule && schedule.getStreams() > 0 &&
+            succeeded(emitStreamTile(rewriter, generic, schedule)))
+          return success();
         return emitRegisterTile(rewriter, generic, lanes);
       })
       .Case(

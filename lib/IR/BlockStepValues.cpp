@@ -1,0 +1,82 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The product with the values in one attn.block_step:
+//
+//   acc = acc + P . v
+//
+// with or without the products of weight 0, which are NaN where a value is infinite or NaN.
+
+#include "StepDecomposer.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Return acc + P . v, without the values of weight 0 where the op says so: two
+/// loops, of which one runs once and the other not at all. Bufferization would
+/// copy what both branches of a condition write.
+Value StepDecomposer::addValues(Value acc, Value weights) {
+  if (!op.getSkipZeros())
+    return accumulate(acc, weights, /*skipZeros=*/true);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value skip = arith::IndexCastUIOp::create(
+      builder, loc, builder.getIndexType(), op.getSkipZeros());
+  auto onceFrom = [&](Value from, Value to, bool skipZeros) {
+    auto loop = scf::ForOp::create(builder, loc, from, to, one, acc);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value sum = accumulate(loop.getRegionIterArg(0), weights, skipZeros);
+    scf::YieldOp::create(builder, loc, sum);
+    acc = loop.getResult(0);
+  };
+  onceFrom(skip, one, /*skipZeros=*/false);
+  onceFrom(zero, skip, /*skipZeros=*/true);
+  return acc;
+}
+
+/// Return acc + P . v; with `skipZeros` a weight of 0 takes nothing from a value,
+/// whatever it holds.
+Value StepDecomposer::accumulate(Value acc, Value weights, bool skipZeros) {
+  auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
+  SmallVector<AffineExpr> weightDims, valueDims, accDims;
+  SmallVector<unsigned> reductions;
+  if (streamed) { // (strip, channel panel, row, channel, key)
+    weightDims = {dim(0), dim(2), dim(4)};
+    valueDims = {dim(4), dim(3)};
+    accDims = {dim(0), dim(1), dim(2), dim(3)};
+    reductions = {4};
+  } else if (packed) { // (strip, channel panel, row, channel, key panel, key)
+    weightDims = {dim(0), dim(4), dim(2), dim(5)};
+    valueDims = {dim(1), dim(4), dim(5), dim(3)};
+    accDims = {dim(0), dim(1), dim(2), dim(3)};
+    reductions = {4, 5};
+  } else {
+    weightDims = {dim(0), dim(2)};
+    valueDims = {dim(2), dim(1)};
+    accDims = {dim(0), dim(1)};
+    reductions = {2};
+  }
+  Value sums =
+      tile.generic(accDims.size() + reductions.size(), reductions,
+                   {{weights, weightDims}, {op.getValue(), valueDims}},
+                   {{acc, accDims}}, [&](OpBuilder &b, ValueRange args) {
+                     Value v = args[1];
+                     if (v.getType() != tile.elementType)
+                       v = arith::ExtFOp::create(b, loc, tile.elementType, v);
+                     if (skipZeros) {
+                       Value zero = tile.constant(b, 0.0);
+                       Value none = arith::CmpFOp::create(
+                           b, loc, arith::CmpFPredicate::OEQ, args[0], zero);
+                       v = arith::SelectOp::create(b, loc, none, zero, v);
+                     }
+                     Value product = arith::MulFOp::create(b, loc, args[0], v);
+                     return SmallVector<Value>{
+                         arith::AddFOp::create(b, loc, args[2], product)};
+                   })[0];
+  if (streamed && !skipZeros)
+    sums.getDefiningOp()->setAttr("attn.schedule", op.getScheduleAttr());
+  return sums;
+}

@@ -1,0 +1,72 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The decomposition of one attn.block_step: products, scores and softmax (BlockStepDecompose.cpp), what stands between
+// q . k and softmax (BlockStepScores.cpp), values (BlockStepValues.cpp), and the products of a step that streams
+// (BlockStepStreams.cpp).
+
+#ifndef ATTN_LIB_IR_STEPDECOMPOSER_H
+#define ATTN_LIB_IR_STEPDECOMPOSER_H
+
+#include "TileSpace.h"
+
+namespace mlir::attn {
+
+/// One decomposition.
+class StepDecomposer {
+public:
+  StepDecomposer(OpBuilder &builder, BlockStepOp op)
+      : op(op),
+        tile(builder, op.getLoc(),
+             cast<RankedTensorType>(op.getAcc().getType()).getElementType()),
+        builder(builder), loc(op.getLoc()), packed(op.hasPackedRows()),
+        streamed(op.isStreamed()) {
+    number();
+  }
+
+  SmallVector<Value> run();
+
+private:
+  using Operand = TileBuilder::Operand;
+
+  void number();
+  Value emptyScores();
+  Value scores();
+  std::pair<Value, Value> keyIntervals();
+  Value logits(Value scores);
+  Value adjusted(Value scores);
+  Value hasExclusions();
+  Value adjust(OpBuilder &b, Value s, std::optional<unsigned> low,
+               ValueRange args);
+  Value rowIndex(OpBuilder &b);
+  bool isOneHead();
+  std::pair<Value, Value> splitRow(OpBuilder &b, Value row);
+  Value keyIndex(OpBuilder &b);
+  Value readBroadcast(OpBuilder &b, Value tensor);
+  Value top(Value scores);
+  Value accumulate(Value acc, Value weights, bool skipZeros);
+  Value addValues(Value acc, Value weights);
+  SmallVector<AffineExpr> scoresByRow();
+  Value firstKeys(Value scores, OpFoldResult keys);
+  Value streamedScores();
+  Value streamedWeights(Value weights);
+
+  BlockStepOp op;
+  TileBuilder tile;
+  OpBuilder &builder;
+  Location loc;
+  /// Whether rows, keys and channels are two dimensions each.
+  bool packed;
+  /// Whether keys and values are read where they are.
+  bool streamed;
+  /// The dimensions of rows, of keys and of a third group (channels); `score`
+  /// is the order in which scores are stored: strip, panel, row, key, or strip,
+  /// row, panel, key in a step that streams.
+  Dims m, n, e;
+  SmallVector<AffineExpr> score;
+  AffineExpr k;
+};
+
+} // namespace mlir::attn
+
+#endif // ATTN_LIB_IR_STEPDECOMPOSER_H

@@ -1,0 +1,70 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What is different in a task whose keys and values are read where they are, in streams:
+//
+//   %q = scale * rows, as [strips, rows, D]
+//   %s:3 = scf.for %j = lo to hi step block_n {
+//     attn.block_step %q, %k[%j ...], %v[%j ...] state(...) ... schedule = <..., streams = 4>
+//   }
+
+#include "attn/Transforms/BlockTask.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Return [rows, D], all of the strips or the part of them that has rows; what
+/// only fills a strip is 0.
+Value BlockTask::emptyStreamedRows() {
+  AffineExpr s0 = rewriter.getAffineSymbolExpr(0);
+  OpFoldResult filled = affine::makeComposedFoldedAffineApply(
+      rewriter, loc, s0 * schedule.getRows(), {strips});
+  Value all =
+      storage({rewriter.getIndexAttr(schedule.getBlockM()), dims.headSize},
+              {filled, dims.headSize}, accumulator);
+  if (isEqualConstantIntOrValue(filled, taskRows))
+    return all;
+  Value zero = arith::ConstantOp::create(rewriter, loc,
+                                         rewriter.getZeroAttr(accumulator));
+  all = linalg::FillOp::create(rewriter, loc, zero, all).getResult(0);
+  SmallVector<OpFoldResult> zeros(2, rewriter.getIndexAttr(0)),
+      ones(2, rewriter.getIndexAttr(1)), sizes = {taskRows, dims.headSize};
+  return tensor::ExtractSliceOp::create(rewriter, loc, all, zeros, sizes, ones);
+}
+
+/// Return `rows`, written into `init` from emptyStreamedRows, as
+/// [strips, rows, D].
+Value BlockTask::rowsToStrips(Value rows, Value init) {
+  auto slice = init.getDefiningOp<tensor::ExtractSliceOp>();
+  if (slice && slice.getSource().getDefiningOp<linalg::FillOp>())
+    rows = tensor::InsertSliceOp::create(
+        rewriter, loc, rows, slice.getSource(), slice.getMixedOffsets(),
+        slice.getMixedSizes(), slice.getMixedStrides());
+  SmallVector<OpFoldResult> sizes = {
+      strips, rewriter.getIndexAttr(schedule.getRows()), dims.headSize};
+  SmallVector<int64_t> shape = decomposeMixedValues(sizes).first;
+  return tensor::ExpandShapeOp::create(
+      rewriter, loc, RankedTensorType::get(shape, accumulator), rows,
+      ArrayRef<ReassociationIndices>{{0, 1}, {2}}, sizes);
+}
+
+/// Write `output` [strips, 1, rows, E] into `dest`.
+Value BlockTask::unpackStreamed(Value output, Value dest) {
+  Value rows = tensor::CollapseShapeOp::create(
+      rewriter, loc, output, ArrayRef<ReassociationIndices>{{0, 1, 2}, {3}});
+  SmallVector<OpFoldResult> zeros(2, rewriter.getIndexAttr(0)),
+      ones(2, rewriter.getIndexAttr(1)), sizes = {taskRows, dims.valueSize};
+  Value flat =
+      tensor::ExtractSliceOp::create(rewriter, loc, rows, zeros, sizes, ones);
+  Layout layout = tile.getOutputLayout();
+  if (getConstantIntValue(dims.heads) != 1)
+    return copyHeads(flat, dest, headDim(layout));
+  return mapRows(flat, dropUnitDims(dest, {sequenceDim(layout), kChannelDim}),
+                 [](OpBuilder &, Value x) { return x; });
+}
