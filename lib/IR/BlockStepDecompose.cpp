@@ -69,13 +69,18 @@ Value StepDecomposer::emptyScores() {
 
 /// Return q . k.
 Value StepDecomposer::scores() {
+  Value init = emptyScores();
+  return visibleKeys() ? scoreParts(init) : product(op.getKey(), init);
+}
+
+/// Return q . key in `init`.
+Value StepDecomposer::product(Value key, Value init) {
   Value zero = tile.constant(builder, 0.0);
-  Value init =
-      linalg::FillOp::create(builder, loc, zero, emptyScores()).getResult(0);
-  SmallVector<AffineExpr> query = {m[0], k}, key = {n[0], k};
+  init = linalg::FillOp::create(builder, loc, zero, init).getResult(0);
+  SmallVector<AffineExpr> queryDims = {m[0], k}, keyDims = {n[0], k};
   if (packed) {
-    query.push_back(m[1]);
-    key.push_back(n[1]);
+    queryDims.push_back(m[1]);
+    keyDims.push_back(n[1]);
   }
   unsigned depth = score.size();
   auto convert = [&](OpBuilder &b, Value x) -> Value {
@@ -84,7 +89,7 @@ Value StepDecomposer::scores() {
     return arith::ExtFOp::create(b, loc, tile.elementType, x);
   };
   return tile.generic(depth + 1, {depth},
-                      {{op.getQuery(), query}, {op.getKey(), key}},
+                      {{op.getQuery(), queryDims}, {key, keyDims}},
                       {{init, score}}, [&](OpBuilder &b, ValueRange args) {
                         Value product = arith::MulFOp::create(
                             b, loc, convert(b, args[0]), convert(b, args[1]));

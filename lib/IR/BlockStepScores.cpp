@@ -189,6 +189,22 @@ Value StepDecomposer::adjust(OpBuilder &b, Value s, std::optional<unsigned> low,
   return s;
 }
 
+/// Return the end of the keys that a row at `position` may attend to.
+Value StepDecomposer::keyLimit(Value position) {
+  Value limit = op.getLength();
+  auto endAt = [&](int64_t after) {
+    Value end = builder.createOrFold<arith::AddIOp>(
+        loc, position, arith::ConstantIndexOp::create(builder, loc, after));
+    limit = builder.createOrFold<arith::MinSIOp>(loc, limit, end);
+  };
+  WindowAttr window = op.getWindowAttr();
+  if (op.getCausal())
+    endAt(1);
+  if (window && window.getRight())
+    endAt(std::min(*window.getRight(), kFarthest) + 1);
+  return limit;
+}
+
 /// Return whether causal, window or length may take a key of the block from a row
 /// of the tile.
 Value StepDecomposer::hasExclusions() {
@@ -221,18 +237,9 @@ Value StepDecomposer::hasExclusions() {
   else
     rows = op.getRowsPerHead();
   Value end = add(op.getFirstKey(), keys);
-  Value limit = op.getLength();
-  auto endAt = [&](int64_t after) {
-    limit = builder.createOrFold<arith::MinSIOp>(loc, limit,
-                                                 add(first, constant(after)));
-  };
   WindowAttr window = op.getWindowAttr();
-  if (op.getCausal())
-    endAt(1);
-  if (window && window.getRight())
-    endAt(std::min(*window.getRight(), kFarthest) + 1);
   Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
-                                     end, limit);
+                                     end, keyLimit(first));
   if (!window || !window.getLeft())
     return some;
   Value last = add(first, add(rows, constant(-1)));

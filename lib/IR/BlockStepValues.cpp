@@ -19,7 +19,7 @@ using namespace mlir::attn;
 /// copy what both branches of a condition write.
 Value StepDecomposer::addValues(Value acc, Value weights) {
   if (!op.getSkipZeros())
-    return accumulate(acc, weights, /*skipZeros=*/true);
+    return accumulate(acc, weights, op.getValue(), /*skipZeros=*/true);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value skip = arith::IndexCastUIOp::create(
@@ -28,7 +28,10 @@ Value StepDecomposer::addValues(Value acc, Value weights) {
     auto loop = scf::ForOp::create(builder, loc, from, to, one, acc);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    Value sum = accumulate(loop.getRegionIterArg(0), weights, skipZeros);
+    Value before = loop.getRegionIterArg(0);
+    Value sum = skipZeros || !packed || streamed
+                    ? accumulate(before, weights, op.getValue(), skipZeros)
+                    : addParts(before, weights);
     scf::YieldOp::create(builder, loc, sum);
     acc = loop.getResult(0);
   };
@@ -37,9 +40,10 @@ Value StepDecomposer::addValues(Value acc, Value weights) {
   return acc;
 }
 
-/// Return acc + P . v; with `skipZeros` a weight of 0 takes nothing from a value,
-/// whatever it holds.
-Value StepDecomposer::accumulate(Value acc, Value weights, bool skipZeros) {
+/// Return acc + P . value; with `skipZeros` a weight of 0 takes nothing from a
+/// value, whatever it holds.
+Value StepDecomposer::accumulate(Value acc, Value weights, Value value,
+                                 bool skipZeros) {
   auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
   SmallVector<AffineExpr> weightDims, valueDims, accDims;
   SmallVector<unsigned> reductions;
@@ -61,7 +65,7 @@ Value StepDecomposer::accumulate(Value acc, Value weights, bool skipZeros) {
   }
   Value sums =
       tile.generic(accDims.size() + reductions.size(), reductions,
-                   {{weights, weightDims}, {op.getValue(), valueDims}},
+                   {{weights, weightDims}, {value, valueDims}},
                    {{acc, accDims}}, [&](OpBuilder &b, ValueRange args) {
                      Value v = args[1];
                      if (v.getType() != tile.elementType)

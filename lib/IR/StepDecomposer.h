@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The decomposition of one attn.block_step: products, scores and softmax (BlockStepDecompose.cpp), what stands between
-// q . k and softmax (BlockStepScores.cpp), values (BlockStepValues.cpp), and the products of a step that streams
-// (BlockStepStreams.cpp).
+// q . k and softmax (BlockStepScores.cpp), values (BlockStepValues.cpp), the products of whole and of partly
+// filled panels (BlockStepParts.cpp), and those of a step that streams (BlockStepStreams.cpp).
 
 #ifndef ATTN_LIB_IR_STEPDECOMPOSER_H
 #define ATTN_LIB_IR_STEPDECOMPOSER_H
@@ -32,6 +32,7 @@ private:
   void number();
   Value emptyScores();
   Value scores();
+  Value product(Value key, Value init);
   std::pair<Value, Value> keyIntervals();
   Value logits(Value scores);
   Value adjusted(Value scores);
@@ -44,8 +45,13 @@ private:
   Value keyIndex(OpBuilder &b);
   Value readBroadcast(OpBuilder &b, Value tensor);
   Value top(Value scores);
-  Value accumulate(Value acc, Value weights, bool skipZeros);
+  Value keyLimit(Value position);
+  Value accumulate(Value acc, Value weights, Value value, bool skipZeros);
   Value addValues(Value acc, Value weights);
+  Value visibleKeys();
+  Value scoreParts(Value init);
+  Value addParts(Value acc, Value weights);
+  Value addKeys(Value acc, Value weights, Value value);
   SmallVector<AffineExpr> scoresByRow();
   Value firstKeys(Value scores, OpFoldResult keys);
   Value streamedScores();
@@ -65,6 +71,8 @@ private:
   Dims m, n, e;
   SmallVector<AffineExpr> score;
   AffineExpr k;
+  /// What visibleKeys returns, once it is known.
+  Value visible;
 };
 
 } // namespace mlir::attn

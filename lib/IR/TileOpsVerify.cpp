@@ -122,6 +122,28 @@ static LogicalResult verifyProducts(BlockStepOp op, bool packedRows,
   return packedKeys ? verifyStaticUnit(op, key) : success();
 }
 
+/// Fails where the number of channels that count is not one of the value's.
+static LogicalResult verifyChannels(BlockStepOp op) {
+  std::optional<uint64_t> channels = op.getChannels();
+  if (!channels)
+    return success();
+  auto type = cast<RankedTensorType>(op.getValue().getType());
+  // block_step-C8
+  if (type.getRank() != 4)
+    return op->emitOpError()
+           << "expects 'value' of rank 4 where 'channels' is given, got "
+           << type;
+  int64_t most = type.isDynamicDim(0) || type.isDynamicDim(3)
+                     ? std::numeric_limits<int64_t>::max()
+                     : type.getDimSize(0) * type.getDimSize(3);
+  int64_t count = static_cast<int64_t>(*channels);
+  if (count <= 0 || count > most)
+    return op->emitOpError() << "expects 'channels' to be above 0 and at most "
+                                "those of 'value', got "
+                             << count << " and " << type;
+  return success();
+}
+
 LogicalResult BlockStepOp::verify() {
   NamedType query("query", getQuery());
   NamedState state = {
@@ -137,7 +159,8 @@ LogicalResult BlockStepOp::verify() {
       failed(verifySoftcap(*this, getSoftcap())))
     return failure();
   if (failed(isStreamed() ? verifyStreamed(*this, state, dims)
-                          : verifyProducts(*this, state.isPacked(), dims)))
+                          : verifyProducts(*this, state.isPacked(), dims)) ||
+      failed(verifyChannels(*this)))
     return failure();
   // block_step-C4
   for (NamedType tensor :

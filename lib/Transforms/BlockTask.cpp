@@ -140,6 +140,14 @@ Value BlockTask::keys(Value tensor, Layout layout, Value begin, Value end) {
       tensor, offsets, sizes, ones);
 }
 
+/// Return the number of channels of the value, if it does not fill its panels.
+IntegerAttr BlockTask::countedChannels() {
+  std::optional<int64_t> size = getConstantIntValue(dims.valueSize);
+  if (!size || schedule.getStreams() > 0 || *size % schedule.getColumns() == 0)
+    return {};
+  return rewriter.getI64IntegerAttr(*size);
+}
+
 /// Build the loop over blocks of keys, by upstream's tiler on a step over all of
 /// them.
 FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
@@ -175,7 +183,7 @@ FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
       index(0), index(0), index(0), rowsPerHead(), tile.getQueryOffset(),
       range.begin, range.end, skipZeros, rewriter.getF64FloatAttr(1.0),
       causal ? unit : UnitAttr(), window, tile.getSoftcapAttr(),
-      range.bounded ? unit : UnitAttr(), schedule);
+      range.bounded ? unit : UnitAttr(), /*channels=*/IntegerAttr(), schedule);
   scf::SCFTilingOptions options;
   options.setTileSizes(
       {rewriter.getIndexAttr(0), rewriter.getIndexAttr(schedule.getBlockN())});
@@ -203,6 +211,7 @@ LogicalResult BlockTask::packStep(BlockStepOp step) {
   rewriter.modifyOpInPlace(step, [&] {
     step.getKeyMutable().assign(key);
     step.getValueMutable().assign(value);
+    step.setChannelsAttr(countedChannels());
   });
   scf::SCFTilingOptions options;
   options.setTileSizes({rewriter.getIndexAttr(1), rewriter.getIndexAttr(0)});

@@ -25,7 +25,8 @@ func.func @scheduled(%q: tensor<2x16x8xf32>, %k: tensor<?x16x32xf32>,
 //
 // CHECK-LABEL: func.func @bounded
 // CHECK-SAME: %[[POSITION:[a-z0-9]+]]: index, %[[KEY:[a-z0-9]+]]: index, %[[LENGTH:[a-z0-9]+]]: index)
-// CHECK: %[[SCORES:.*]] = linalg.generic
+// CHECK: %[[SCORES:.*]] = scf.for
+// CHECK: linalg.generic
 // CHECK: %[[END:.*]] = arith.addi %[[KEY]], %c64
 // CHECK: %[[SEEN:.*]] = arith.addi %[[POSITION]], %c1
 // CHECK: %[[LIMIT:.*]] = arith.minsi %[[LENGTH]], %[[SEEN]]
@@ -119,4 +120,56 @@ func.func @streamed(%q: tensor<2x4x16xf32>, %k: tensor<?x16xf16>,
     : tensor<2x4x16xf32>, tensor<?x16xf16>, tensor<?x24xf16>
     -> tensor<2x4xf32>, tensor<2x4x32xf32>, tensor<2x1x4x24xf32>
   return %a1 : tensor<2x1x4x24xf32>
+}
+
+// Keys beyond the last one that a row may see, here those beyond the length, are in
+// no product: scores of whole panels and of the first 16 keys of one more, weights
+// of whole panels and of the keys that are left.
+//
+// CHECK-LABEL: func.func @parts
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: tensor<1x16x8xf32>, %[[K:[a-z0-9]+]]: tensor<2x16x32xf32>, %[[V:[a-z0-9]+]]: tensor<2x2x32x32xf32>
+// CHECK: tensor.extract_slice %[[K]][0, 0, 0] [%{{.*}}, 16, 32]
+// CHECK: linalg.generic
+// CHECK: scf.for %[[PANEL:.*]] = %{{.*}} to
+// CHECK: tensor.extract_slice %[[K]][%[[PANEL]], 0, 0] [1, 16, 16]
+// CHECK: linalg.generic
+// CHECK: tensor.extract_slice %[[V]][0, 0, 0, 0] [2, %{{.*}}, 32, 32]
+// CHECK: linalg.generic
+// CHECK: scf.for %[[LAST:.*]] = %{{.*}} to
+// CHECK: %[[REST:.*]] = affine.apply
+// CHECK: tensor.extract_slice %[[V]][0, %[[LAST]], 0, 0] [2, 1, %[[REST]], 32]
+// CHECK: linalg.generic
+func.func @parts(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
+    %v: tensor<2x2x32x32xf32>, %r: tensor<1x8xf32>, %s: tensor<1x8x32xf32>,
+    %a: tensor<1x2x8x32xf32>, %length: index, %skip: i1)
+    -> tensor<1x2x8x32xf32> {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %c0, head %c0, row %c0 per %c8, position %c0, key %c0 of %length)
+    skip_zeros(%skip) scale = 1.0 bounded
+    schedule = <block_m = 8, block_n = 64, rows = 8, columns = 32, lanes = 16>
+    : tensor<1x16x8xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
+  return %a1 : tensor<1x2x8x32xf32>
+}
+
+// Of 40 channels the last 8 take one vector of the second panel.
+//
+// CHECK-LABEL: func.func @channels
+// CHECK-SAME: %[[V:[a-z0-9]+]]: tensor<2x2x32x32xf32>, %{{.*}}: tensor<1x8xf32>, %{{.*}}: tensor<1x8x32xf32>
+// CHECK: tensor.extract_slice %[[V]][0, 0, 0, 0] [1, 2, 32, 32]
+// CHECK: linalg.generic
+// CHECK: tensor.extract_slice %[[V]][1, 0, 0, 0] [1, 2, 32, 16]
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<1x1x8x16xf32>)
+func.func @channels(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
+    %v: tensor<2x2x32x32xf32>, %r: tensor<1x8xf32>, %s: tensor<1x8x32xf32>,
+    %a: tensor<1x2x8x32xf32>, %i: index, %skip: i1) -> tensor<1x2x8x32xf32> {
+  %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i)
+    skip_zeros(%skip) scale = 1.0 channels = 40
+    schedule = <block_m = 8, block_n = 64, rows = 8, columns = 32, lanes = 16>
+    : tensor<1x16x8xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
+  return %a1 : tensor<1x2x8x32xf32>
 }

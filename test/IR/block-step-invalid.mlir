@@ -329,3 +329,60 @@ func.func @panels_of_unknown_size(%q: tensor<3x16x8xf32>,
     -> tensor<3x8xf32>, tensor<3x8x32xf32>, tensor<3x2x8x32xf32>
   return
 }
+
+// -----
+
+// block_step-C8
+func.func @channels_beyond_value(%q: tensor<1x16x8xf32>,
+    %k: tensor<2x16x32xf32>,
+    %v: tensor<2x2x32x32xf32>,
+    %r: tensor<1x8xf32>,
+    %s: tensor<1x8x32xf32>,
+    %a: tensor<1x2x8x32xf32>,
+    %i: index) {
+  // expected-error @below {{'attn.block_step' op expects 'channels' to be above 0 and at most those of 'value', got 65 and 'tensor<2x2x32x32xf32>'}}
+  attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
+    channels = 65
+    : tensor<1x16x8xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
+  return
+}
+
+// -----
+
+// block_step-C8
+func.func @no_channels(%q: tensor<1x16x8xf32>,
+    %k: tensor<2x16x32xf32>,
+    %v: tensor<2x2x32x32xf32>,
+    %r: tensor<1x8xf32>,
+    %s: tensor<1x8x32xf32>,
+    %a: tensor<1x2x8x32xf32>,
+    %i: index) {
+  // expected-error @below {{'attn.block_step' op expects 'channels' to be above 0 and at most those of 'value', got 0 and 'tensor<2x2x32x32xf32>'}}
+  attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
+    channels = 0
+    : tensor<1x16x8xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
+  return
+}
+
+// -----
+
+// block_step-C8
+func.func @channels_of_plain_value(%q: tensor<8x16xf32>,
+    %k: tensor<10x16xf32>,
+    %v: tensor<10x32xf32>,
+    %r: tensor<8xf32>,
+    %s: tensor<8xf32>,
+    %a: tensor<8x32xf32>,
+    %i: index) {
+  // expected-error @below {{'attn.block_step' op expects 'value' of rank 4 where 'channels' is given, got 'tensor<10x32xf32>'}}
+  attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
+    channels = 32
+    : tensor<8x16xf32>, tensor<10x16xf32>, tensor<10x32xf32>
+    -> tensor<8xf32>, tensor<8xf32>, tensor<8x32xf32>
+  return
+}

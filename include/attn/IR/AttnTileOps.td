@@ -66,6 +66,8 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
 
     `S` strips of `MR` rows, `NP` panels of `NR` keys, `EP` panels of `ER` channels.
     Rows and keys are packed each for itself; the decomposition wants both or none.
+    `channels` says how many of the `EP * ER` channels count, where not all do: what
+    `value` holds in the others does not matter, and `acc` keeps what it holds there.
     A step is streamed where its schedule has `streams`: keys and values stay where
     they are. A sum in lanes is added up by `attn.finish`.
 
@@ -90,6 +92,7 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     * (block_step-C6) `MR` and `NR` are static.
     * (block_step-C7) Under a schedule with `streams` all tensors have the shapes
       of the last column; else none has.
+    * (block_step-C8) `channels` is above 0, and at most `EP * ER`; `value` is packed.
 
     #### Examples
 
@@ -115,8 +118,10 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     Attn_Tensor:$reference, Attn_Tensor:$sum, Attn_Tensor:$acc,
     Index:$batch, Index:$head, Index:$row, Index:$rows_per_head,
     Index:$position, Index:$first_key, Index:$length,
-    Optional<I1>:$skip_zeros, F64Attr:$scale, UnitAttr:$causal, OptionalAttr<Attn_WindowAttr>:$window,
+    Optional<I1>:$skip_zeros, F64Attr:$scale, UnitAttr:$causal,
+    OptionalAttr<Attn_WindowAttr>:$window,
     OptionalAttr<F64Attr>:$softcap, UnitAttr:$bounded,
+    OptionalAttr<I64Attr>:$channels,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs Attn_Tensor:$new_reference, Attn_Tensor:$new_sum,
                       Attn_Tensor:$new_acc);
@@ -131,6 +136,7 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     (`skip_zeros` `(` $skip_zeros^ `)`)?
     `scale` `=` $scale (`causal` $causal^)? (`window` `=` $window^)?
     (`softcap` `=` $softcap^)? (`bounded` $bounded^)?
+    (`channels` `=` $channels^)?
     (`schedule` `=` $schedule^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value) `->`
     type($new_reference) `,` type($new_sum) `,` type($new_acc)

@@ -75,6 +75,7 @@ private:
   Value emptyStreamedRows();
   Value rowsToStrips(Value rows, Value init);
   Value unpackStreamed(Value output, Value dest);
+  IntegerAttr countedChannels();
   Value clampedLength();
   Value rowsPerHead();
 
