@@ -86,9 +86,9 @@ def time_slices(options, child, found, near):
     for way in near_ways(found["ways"], near):
         got = child.ask(do="time", way=way, seconds=options.slice)
         found["calls"] += got["calls"]
-        found["ways"][way]["ms"] = min(found["ways"][way]["ms"], got["ms"])
-        if got["ms"] < found.get("ms", float("inf")):
-            found.update(ms=got["ms"], way=way, cores=round(got["cores"], 2))
+        least = found["ways"][way]["ms"] = min(found["ways"][way]["ms"], got["ms"])
+        if least < found.get("ms", float("inf")):
+            found.update(ms=least, way=way, cores=round(got["cores"], 2))
 
 
 def attempt(child, found, action):
