@@ -96,7 +96,7 @@ void TileEmitter::chooseUnrolling() {
   step.assign(ranges.size(), 1);
   int64_t most = reductions.empty() ||
                          !llvm::all_of(carried, [](bool c) { return c; }) ||
-                         horizontal
+                         horizontal || op.getBody()->getOperations().size() > 5
                      ? kMostVectors
                      : kMostAccumulators;
   int64_t vectors = masked ? 1 : ranges[vectorDim] / width;

@@ -41,9 +41,14 @@ static void retarget(llvm::Module &module, const llvm::Module &like) {
     if (function.isDeclaration())
       continue;
     function.addFnAttr(kBaselineAttrName);
-    // It runs once a call and would otherwise be most of a small object.
-    function.addFnAttr(llvm::Attribute::MinSize);
-    function.addFnAttr(llvm::Attribute::OptimizeForSize);
+    // The build has optimized it for size; once more would take a third of the
+    // time to compile one attention.
+    for (llvm::Attribute::AttrKind kind :
+         {llvm::Attribute::MinSize, llvm::Attribute::OptimizeForSize,
+          llvm::Attribute::AlwaysInline})
+      function.removeFnAttr(kind);
+    function.addFnAttr(llvm::Attribute::NoInline);
+    function.addFnAttr(llvm::Attribute::OptimizeNone);
   }
 }
 
