@@ -78,12 +78,13 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
   bool manyRegisters = target.vectorRegisters >= 32;
 
   // Rows of the register tile: a power of two, for packing by transposition.
-  int64_t rows = manyRegisters ? 8 : 4;
+  // Four of few rows: a key is used from registers as often as need be.
+  int64_t rows = manyRegisters && !few ? 8 : 4;
   int64_t taskRows = shape.rows;
   if (few) {
     int64_t group = getGroupSize(shape);
-    taskRows =
-        ShapedType::isDynamic(shape.rows) ? kFewRows : shape.rows * group;
+    taskRows = ShapedType::isDynamic(shape.rows) ? getFewRows(group)
+                                                 : shape.rows * group;
   }
   if (ShapedType::isStatic(taskRows))
     rows = std::min<int64_t>(

@@ -76,14 +76,15 @@ static void schedule(OpBuilder &b, SdpaOp op, const TargetInfo &target) {
         chooseSchedule(op.getContext(), shape, bits, target, few);
     return canSplit ? best : withoutChunks(best);
   };
-  bool mayBeFew = ShapedType::isStatic(group) && group <= kFewRows;
+  int64_t most = getFewRows(group);
+  bool mayBeFew = ShapedType::isStatic(group) && group <= most;
   if (!mayBeFew || ShapedType::isStatic(shape.rows))
-    return setSchedule(op, choose(mayBeFew && shape.rows * group <= kFewRows));
+    return setSchedule(op, choose(mayBeFew && shape.rows * group <= most));
   Location loc = op.getLoc();
   b.setInsertionPoint(op);
   Value rows =
       getValueOrCreateConstantIndexOp(b, loc, AttentionDims::get(b, op).rows);
-  Value limit = arith::ConstantIndexOp::create(b, loc, kFewRows / group);
+  Value limit = arith::ConstantIndexOp::create(b, loc, most / group);
   Value few =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, rows, limit);
   auto branch = [&](bool isFew) {

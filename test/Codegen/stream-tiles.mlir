@@ -4,30 +4,37 @@
 #keys = affine_map<(s, r, n, k) -> (n, k)>
 #scores = affine_map<(s, r, n, k) -> (s, r, n)>
 
-// Two keys a step times 4 rows are 8 sums, the lanes of one vector. Four streams
-// move on by two keys each; the last keys may be computed twice. Each pair of
-// vectors is halved into one, 8 to 4 to 2 to 1.
+// A key of each of two streams times 4 rows are 8 sums, the lanes of one vector.
+// Each pair of vectors is halved into one, 8 to 4 to 2 to 1. Four such steps give 4
+// scores in a row of each stream. Streams move on by 4 keys; the last keys may be
+// computed twice.
 //
-// CHECK: #[[$PART:.*]] = affine_map<()[s0] -> ((s0 ceildiv 8) * 2)>
+// CHECK: #[[$PART:.*]] = affine_map<()[s0] -> ((s0 ceildiv 16) * 4)>
 // CHECK-LABEL: func.func @scores
 // CHECK-SAME: %[[Q:[a-z0-9]+]]: tensor<1x4x24xf32>, %[[K:[a-z0-9]+]]: tensor<?x24xf32>
 // CHECK-NOT: linalg.fill
 // CHECK: %[[N:.*]] = tensor.dim %[[K]], %c0
 // CHECK: scf.if
 // CHECK: %[[PART:.*]] = affine.apply #[[$PART]]()[%[[N]]]
-// CHECK: %[[LAST:.*]] = arith.subi %[[N]], %c2
-// CHECK: scf.for %[[ROW:.*]] = %c0 to %[[PART]] step %c2
-// CHECK: scf.for %[[STREAM:.*]] = %c0 to %c4 step %c1
+// CHECK: %[[LAST:.*]] = arith.subi %[[N]], %c4
+// CHECK: scf.for %[[ROW:.*]] = %c0 to %[[PART]] step %c4
+// CHECK: scf.for %[[STREAM:.*]] = %c0 to %c4 step %c2
 // CHECK: %[[START:.*]] = arith.muli %[[STREAM]], %[[PART]]
 // CHECK: %[[AT:.*]] = arith.addi %[[START]], %[[ROW]]
-// CHECK: %[[KEY:.*]] = arith.minsi %[[AT]], %[[LAST]]
+// CHECK: %[[FIRST:.*]] = arith.minsi %[[AT]], %[[LAST]]
+// CHECK: scf.for %[[TIME:.*]] = %c0 to %c4 step %c1
+// CHECK: %[[KEY:.*]] = arith.addi %[[FIRST]], %[[TIME]]
 // CHECK: scf.for %[[CHANNEL:.*]] = %c0 to %c24 step %c8
 // CHECK: vector.transfer_read %[[K]][%[[KEY]], %[[CHANNEL]]], {{.*}} {in_bounds = [true]}
 // CHECK-COUNT-8: vector.fma
 // CHECK: scf.yield
 // CHECK-COUNT-14: vector.shuffle
 // CHECK-NOT: vector.shuffle
-// CHECK-COUNT-4: vector.transfer_write {{.*}} {in_bounds = [true]} : vector<2xf32>
+// CHECK: vector.transfer_write {{.*}}[%[[TIME]], %c0] {{.*}} tensor<4x8xf32>
+// CHECK-COUNT-4: vector.transfer_read {{.*}} tensor<4x8xf32>
+// CHECK-COUNT-8: vector.shuffle
+// CHECK-NOT: vector.shuffle
+// CHECK-COUNT-8: vector.transfer_write {{.*}} {in_bounds = [true]} : vector<4xf32>
 // CHECK: else
 // CHECK-COUNT-4: vector.reduction <add>
 func.func @scores(%q: tensor<1x4x24xf32>, %k: tensor<?x24xf32>,
@@ -61,12 +68,12 @@ func.func @scores(%q: tensor<1x4x24xf32>, %k: tensor<?x24xf32>,
 // CHECK-LABEL: func.func @half
 // CHECK-SAME: %[[Q:[a-z0-9]+]]: tensor<2x1x20xf32>, %[[K:[a-z0-9]+]]: tensor<64x20xf16>
 // CHECK-NOT: scf.if
-// CHECK: scf.for %{{.*}} = %c0 to %c4 step %c1
+// CHECK: scf.for %{{.*}} = %c0 to %c16 step %c4
 // CHECK: scf.for %{{.*}} = %c0 to %c2 step %c1
 // CHECK: vector.transfer_read %[[K]][%{{.*}}, %{{.*}}], {{.*}} {in_bounds = [true]} : tensor<64x20xf16>, vector<8xf16>
 // CHECK: arith.extf {{.*}} : vector<8xf16> to vector<8xf32>
 // CHECK: vector.transfer_read %[[K]][%{{.*}}, %c16], %{{[a-z0-9_]+}} : tensor<64x20xf16>, vector<8xf16>
-// CHECK: vector.transfer_write {{.*}} {in_bounds = [true]} : vector<8xf32>
+// CHECK: vector.transfer_write {{.*}} {in_bounds = [true]} : vector<4xf32>
 func.func @half(%q: tensor<2x1x20xf32>, %k: tensor<64x20xf16>,
     %init: tensor<2x1x64xf32>) -> tensor<2x1x64xf32> {
   %zero = arith.constant 0.0 : f32
@@ -94,23 +101,28 @@ func.func @half(%q: tensor<2x1x20xf32>, %k: tensor<64x20xf16>,
 #acc = affine_map<(s, p, r, e, n) -> (s, p, r, e)>
 
 // A row of values is 512 bytes: one key of each of 4 streams at a time. 4 rows
-// times 2 vectors of acc are read, meet the 4 keys, and are written.
+// times 2 vectors of acc are read, meet the 4 keys, and are written. Keys that are
+// left are one stream in a last round.
 //
 // CHECK: #[[$WHOLE:.*]] = affine_map<()[s0] -> ((s0 floordiv 4) * 4)>
-// CHECK: #[[$PART:.*]] = affine_map<()[s0] -> (s0 floordiv 4)>
 // CHECK-LABEL: func.func @values
 // CHECK-SAME: %[[P:[a-z0-9]+]]: tensor<1x4x?xf32>, %[[V:[a-z0-9]+]]: tensor<?x128xf32>
 // CHECK: %[[N:.*]] = tensor.dim %[[V]], %c0
-// CHECK-DAG: %[[WHOLE:.*]] = affine.apply #[[$WHOLE]]()[%[[N]]]
-// CHECK-DAG: %[[PART:.*]] = affine.apply #[[$PART]]()[%[[N]]]
-// CHECK: scf.for %[[ROW:.*]] = %c0 to %[[PART]] step %c1
+// CHECK: %[[WHOLE:.*]] = affine.apply #[[$WHOLE]]()[%[[N]]]
+// CHECK: scf.for %[[ROW:.*]] = %c0 to %{{.*}} step %c1
+// CHECK: %[[LAST:.*]] = arith.cmpi sge, %[[ROW]]
+// CHECK: %[[FIRST:.*]] = arith.select %[[LAST]], %[[WHOLE]], %[[ROW]]
+// CHECK: %[[STREAMS:.*]] = arith.select %[[LAST]], %c1, %c4
+// CHECK: %[[REST:.*]] = arith.subi %[[N]], %[[WHOLE]]
+// CHECK: %[[KEYS:.*]] = arith.select %[[LAST]], %[[REST]], %c1
 // CHECK: scf.for %{{.*}} = %c0 to %c128 step %c16
 // CHECK-COUNT-8: vector.transfer_read %{{.*}} : tensor<1x1x4x128xf32>, vector<8xf32>
-// CHECK: vector.transfer_read %[[V]][%[[ROW]],
-// CHECK-COUNT-32: vector.fma
-// CHECK-NOT: vector.fma
-// CHECK: scf.for %{{.*}} = %[[WHOLE]] to %[[N]] step %c1
+// CHECK: scf.for %{{.*}} = %c0 to %[[KEYS]] step %c1
+// CHECK: scf.for %{{.*}} = %c0 to %[[STREAMS]] step %c1
+// CHECK-COUNT-2: vector.transfer_read %[[V]][
 // CHECK-COUNT-8: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK-COUNT-8: vector.transfer_write
 // CHECK-NOT: vector.fma
 // CHECK: return
 func.func @values(%p: tensor<1x4x?xf32>, %v: tensor<?x128xf32>,
@@ -138,7 +150,7 @@ func.func @values(%p: tensor<1x4x?xf32>, %v: tensor<?x128xf32>,
 // What is no product of weights and values is left to others.
 //
 // CHECK-LABEL: func.func @difference
-// CHECK-NOT: scf.for %{{.*}} = %c0 to %c4
+// CHECK-NOT: arith.muli
 // CHECK: arith.subf
 func.func @difference(%p: tensor<1x4x16xf32>, %v: tensor<16x8xf32>,
     %acc: tensor<1x1x4x8xf32>) -> tensor<1x1x4x8xf32> {

@@ -143,23 +143,42 @@ func.func @decode_short(%q: tensor<1x8x1x64xf32>, %k: tensor<1x2x1024x64xf32>)
   return %o : tensor<1x8x1x64xf32>
 }
 
-// 4 rows of 4 heads are few, 5 of 4 are not.
+// 16 rows of 4 heads are few, 17 of 4 are not.
 //
 // CHECK-LABEL: func.func @limit
-// CHECK: block_m = 16, {{.*}} fold_heads = true, streams = 4>
-// CHECK: block_m = 8,
+// CHECK: block_m = 64, {{.*}} fold_heads = true, streams = 4>
+// CHECK: block_m = 20,
 // CHECK-NOT: fold_heads
 // CHECK-NOT: streams
 // CHECK: return
-func.func @limit(%q: tensor<1x8x4x64xf32>, %r: tensor<1x8x5x64xf32>,
-    %k: tensor<1x2x64x64xf32>) -> (tensor<1x8x4x64xf32>, tensor<1x8x5x64xf32>) {
+func.func @limit(%q: tensor<1x8x16x64xf32>, %r: tensor<1x8x17x64xf32>,
+    %k: tensor<1x2x64x64xf32>)
+    -> (tensor<1x8x16x64xf32>, tensor<1x8x17x64xf32>) {
   %0 = attn.sdpa %q, %k, %k
-    : tensor<1x8x4x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>
-    -> tensor<1x8x4x64xf32>
+    : tensor<1x8x16x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>
+    -> tensor<1x8x16x64xf32>
   %1 = attn.sdpa %r, %k, %k
-    : tensor<1x8x5x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>
-    -> tensor<1x8x5x64xf32>
-  return %0, %1 : tensor<1x8x4x64xf32>, tensor<1x8x5x64xf32>
+    : tensor<1x8x17x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>
+    -> tensor<1x8x17x64xf32>
+  return %0, %1 : tensor<1x8x16x64xf32>, tensor<1x8x17x64xf32>
+}
+
+// Where heads share no keys, 32 rows are few, 33 are not.
+//
+// CHECK-LABEL: func.func @limit_alone
+// CHECK: block_m = 32, {{.*}} fold_heads = true, streams = 4>
+// CHECK: block_m = 36,
+// CHECK-NOT: streams
+// CHECK: return
+func.func @limit_alone(%q: tensor<1x2x32x64xf32>, %r: tensor<1x2x33x64xf32>)
+    -> (tensor<1x2x32x64xf32>, tensor<1x2x33x64xf32>) {
+  %0 = attn.sdpa %q, %q, %q
+    : tensor<1x2x32x64xf32>, tensor<1x2x32x64xf32>, tensor<1x2x32x64xf32>
+    -> tensor<1x2x32x64xf32>
+  %1 = attn.sdpa %r, %r, %r
+    : tensor<1x2x33x64xf32>, tensor<1x2x33x64xf32>, tensor<1x2x33x64xf32>
+    -> tensor<1x2x33x64xf32>
+  return %0, %1 : tensor<1x2x32x64xf32>, tensor<1x2x33x64xf32>
 }
 
 // One row alone leaves most registers to its channels: eight vectors of them.
@@ -174,13 +193,13 @@ func.func @single_row(%q: tensor<1x2x1x64xf32>, %k: tensor<1x2x64x64xf32>)
   return %o : tensor<1x2x1x64xf32>
 }
 
-// A number of rows that is not known chooses at run time: up to 16 / 4 rows a
+// A number of rows that is not known chooses at run time: up to 64 / 4 rows a
 // head are few.
 //
 // CHECK-LABEL: func.func @dynamic
 // CHECK-SAME: %[[QUERY:[a-z0-9]+]]: tensor<1x8x?x64xf32>
 // CHECK: %[[ROWS:.*]] = tensor.dim %[[QUERY]], %c2
-// CHECK: %[[LIMIT:.*]] = arith.constant 4 : index
+// CHECK: %[[LIMIT:.*]] = arith.constant 16 : index
 // CHECK: %[[FEW:.*]] = arith.cmpi sle, %[[ROWS]], %[[LIMIT]]
 // CHECK: scf.if %[[FEW]]
 // CHECK: attn.sdpa {{.*}} fold_heads = true, streams = 4>

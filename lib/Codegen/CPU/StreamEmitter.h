@@ -42,6 +42,18 @@ private:
     bool masked;
   };
 
+  /// The keys whose values are added at once: so many in a row from `first`, and
+  /// from where each further stream is then, `each` keys on.
+  struct Visit {
+    Value first, each, streams, keys;
+  };
+
+  /// How many streams one step works on, how many keys in a row of each, and how
+  /// many steps come between two writes of scores.
+  struct KeyStep {
+    int64_t streams, keys, times;
+  };
+
   bool hasMaps(ArrayRef<SmallVector<unsigned>> dims, unsigned loops);
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
@@ -66,23 +78,23 @@ private:
   Value broadcast(Value scalar);
   Value fma(Value x, Value y, Value z);
 
-  int64_t keysOfStep();
-  Value emitStreamedKeys(Value scores);
-  Value emitSingleKeys(Value scores);
-  Values emitDotProducts(Value strip, Value firstKey, int64_t count);
-  Values addProducts(Value strip, Value firstKey, int64_t count, Value channel,
+  KeyStep getKeyStep();
+  Value emitStreamedKeys(KeyStep step);
+  Value emitSingleKeys();
+  Values emitStep(Value strip, ArrayRef<Value> starts, KeyStep step);
+  Values emitDotProducts(Value strip, ArrayRef<Value> keys);
+  Values addProducts(Value strip, ArrayRef<Value> keys, Value channel,
                      bool inBounds, Values sums);
-  Value sumLanes(Values vectors);
-  Value storeScores(Value strip, Value firstKey, int64_t count, Values sums,
-                    Value scores);
+  Values sumLanes(ArrayRef<Value> vectors);
+  Value sumToLanes(Values vectors);
+  Values interleave(Values vectors, int64_t unit);
+  Value storeScores(Value strip, ArrayRef<Value> starts, int64_t count,
+                    Values totals, Value scores);
 
   int64_t tileVectors();
   int64_t keysOfStream();
-  Value emitStrips(ArrayRef<Value> keys, int64_t count, Value acc);
-  Value emitChannels(Value strip, ArrayRef<Value> keys, int64_t count,
-                     Value acc);
-  Value emitTile(Value strip, ChannelTile tile, ArrayRef<Value> keys,
-                 int64_t count, Value acc);
+  Value emitChannels(Value strip, const Visit &visit, Value acc);
+  Value emitTile(Value strip, ChannelTile tile, const Visit &visit, Value acc);
   Values addKey(Value strip, ChannelTile tile, Value key, Values sums);
 
   RewriterBase &b;

@@ -11,11 +11,11 @@
 //     scf.for %strip {
 //       scf.for %channel step 4 vectors {
 //         16 reads of acc
-//         for each stream, unrolled: 4 reads of a row of values, 4 of weights, 16 vector.fma
+//         scf.for %stream { 4 reads of a row of values, 4 of weights, 16 vector.fma }
 //         16 writes of acc
 //
 // Rows of few bytes are read several at a time from each stream. acc stays in the nearest cache; channels that do not
-// fill a tile are one vector at a time, keys that do not fill the streams one key.
+// fill a tile are one vector at a time. Keys that do not fill the streams are one stream in a last round.
 
 #include "StreamEmitter.h"
 
@@ -62,38 +62,36 @@ Value StreamEmitter::emitValues() {
   zero = index(0);
   int64_t together = keysOfStream();
   Value keys = sizeOf(right, 0);
-  // A loop that runs once would be no loop, and the writes of what it stands for
-  // be mixed with those of the rest.
-  int64_t known = staticSize(right, 0);
-  bool isShort = ShapedType::isStatic(known) && known < 2 * streams * together;
-  Value whole = isShort ? zero : roundDown(keys, streams * together);
+  Value whole = roundDown(keys, streams * together);
   Value each = partOf(whole, streams, 1);
-  Value acc = emitLoop(
-      zero, each, together, {result}, [&](Value row, Values inner) -> Values {
-        Values first;
-        for (int64_t i = 0; i < streams; ++i) {
-          Value start = arith::MulIOp::create(b, loc, each, index(i));
-          first.push_back(add(start, row));
+  int64_t known = staticSize(right, 0);
+  bool isEven =
+      ShapedType::isStatic(known) && known % (streams * together) == 0;
+  // What is left is a last visit of one stream.
+  return emitLoop(
+      zero, partOf(keys, streams, together), together, {result},
+      [&](Value row, Values inner) -> Values {
+        Visit visit{row, each, index(streams), index(together)};
+        if (!isEven) {
+          Value isLast = arith::CmpIOp::create(
+              b, loc, arith::CmpIPredicate::sge, row, each);
+          auto choose = [&](Value last, Value other) -> Value {
+            return arith::SelectOp::create(b, loc, isLast, last, other);
+          };
+          visit.first = choose(whole, row);
+          visit.streams = choose(index(1), visit.streams);
+          visit.keys =
+              choose(arith::SubIOp::create(b, loc, keys, whole), visit.keys);
         }
-        return {emitStrips(first, together, inner[0])};
+        return emitLoop(zero, sizeOf(left, 0), 1, inner,
+                        [&](Value strip, Values inStrip) -> Values {
+                          return {emitChannels(strip, visit, inStrip[0])};
+                        });
       })[0];
-  return emitLoop(whole, keys, 1, {acc},
-                  [&](Value key, Values inner) -> Values {
-                    return {emitStrips({key}, 1, inner[0])};
-                  })[0];
 }
 
-/// Add the products with `count` keys from each of `keys` to all rows of acc.
-Value StreamEmitter::emitStrips(ArrayRef<Value> keys, int64_t count,
-                                Value acc) {
-  return emitLoop(zero, sizeOf(left, 0), 1, {acc},
-                  [&](Value strip, Values inner) -> Values {
-                    return {emitChannels(strip, keys, count, inner[0])};
-                  })[0];
-}
-
-Value StreamEmitter::emitChannels(Value strip, ArrayRef<Value> keys,
-                                  int64_t count, Value acc) {
+/// Add the products with the keys of `visit` to the rows of a strip of acc.
+Value StreamEmitter::emitChannels(Value strip, const Visit &visit, Value acc) {
   int64_t vectors = tileVectors(), width = vectors * lanes;
   int64_t known = staticSize(right, 1);
   bool isStatic = ShapedType::isStatic(known);
@@ -104,7 +102,7 @@ Value StreamEmitter::emitChannels(Value strip, ArrayRef<Value> keys,
   Value tiles = rounded(width), whole = rounded(lanes);
   auto tile = [&](int64_t size, bool masked) {
     return [&, size, masked](Value channel, Values inner) -> Values {
-      return {emitTile(strip, {channel, size, masked}, keys, count, inner[0])};
+      return {emitTile(strip, {channel, size, masked}, visit, inner[0])};
     };
   };
   acc = emitLoop(zero, tiles, width, {acc}, tile(vectors, false))[0];
@@ -114,9 +112,9 @@ Value StreamEmitter::emitChannels(Value strip, ArrayRef<Value> keys,
   return emitLoop(whole, channels, lanes, {acc}, tile(1, true))[0];
 }
 
-/// Add the products with `count` keys from each of `keys` to one tile of acc.
-Value StreamEmitter::emitTile(Value strip, ChannelTile tile,
-                              ArrayRef<Value> keys, int64_t count, Value acc) {
+/// Add the products with the keys of `visit` to one tile of acc.
+Value StreamEmitter::emitTile(Value strip, ChannelTile tile, const Visit &visit,
+                              Value acc) {
   auto place = [&](int64_t at) -> Values {
     int64_t row = at / tile.vectors, vector = at % tile.vectors;
     return {strip, zero, index(row), add(tile.start, index(vector * lanes))};
@@ -124,10 +122,15 @@ Value StreamEmitter::emitTile(Value strip, ChannelTile tile,
   Values sums;
   for (int64_t at = 0; at < rows * tile.vectors; ++at)
     sums.push_back(readVector(acc, place(at), !tile.masked));
-  sums = emitLoop(zero, index(count), 1, sums, [&](Value next, Values inner) {
-    for (Value key : keys)
-      inner = addKey(strip, tile, add(key, next), inner);
-    return inner;
+  auto perKey = [&](Value row) {
+    return [&, row](Value stream, Values inner) {
+      Value start = arith::MulIOp::create(b, loc, stream, visit.each);
+      return addKey(strip, tile, add(row, start), inner);
+    };
+  };
+  sums = emitLoop(zero, visit.keys, 1, sums, [&](Value next, Values inner) {
+    return emitLoop(zero, visit.streams, 1, inner,
+                    perKey(add(visit.first, next)));
   });
   for (int64_t at = 0; at < rows * tile.vectors; ++at)
     acc = vector::TransferWriteOp::create(b, loc, sums[at], acc, place(at),
