@@ -18,7 +18,10 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
       ["decomposeOperation"]>,
     DeclareOpInterfaceMethods<TilingInterface, [
       "getLoopIteratorTypes", "getIterationDomain", "getTiledImplementation",
-      "getResultTilePosition"]>]> {
+      "getResultTilePosition"]>,
+    DeclareOpInterfaceMethods<PartialReductionOpInterface, [
+      "generateInitialTensorForPartialReduction", "tileToPartialReduction",
+      "mergeReductions", "getPartialResultTilePosition"]>]> {
   let summary = "fold one block of keys into the state of a block of rows";
   let description = [{
     Takes the state of some query rows over the keys seen so far, and gives their
