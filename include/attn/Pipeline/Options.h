@@ -28,7 +28,7 @@ struct CompileOptions {
   std::string target;
   /// The last phase to run.
   Phase stopAfter = Phase::Object;
-  /// Of LLVM, 0 to 3.
+  /// Of LLVM's code generator, 0 to 3; at 0 its IR is not optimized either.
   unsigned optLevel = 2;
   /// Check what each phase promises.
   bool verifyPhases = true;
