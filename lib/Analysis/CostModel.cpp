@@ -117,15 +117,18 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
                            few, few ? kStreams : 0);
 }
 
-/// Output channels of a task where nothing speaks against it: enough that packing
-/// the tokens is a small part of the work.
-static constexpr int64_t kBlockOuts = 128;
-static constexpr int64_t kProjectionRows = 128;
+/// Rows and output channels of a task of a projection. Measured on AVX-512: the
+/// panels of a task stay in L2 while its strips pass over them, each of which
+/// stays in L1; narrower tasks read strips more often, wider ones are too few for
+/// the threads of a small layer.
+static constexpr int64_t kProjectedRows = 128;
+static constexpr int64_t kProjectedOuts = 64;
 
 ScheduleAttr attn::chooseProjectionSchedule(MLIRContext *context, int64_t rows,
                                             int64_t outs, int64_t ins,
                                             int64_t bits,
-                                            const TargetInfo &target) {
+                                            const TargetInfo &target,
+                                            bool few) {
   int64_t lanes = std::max<int64_t>(target.lanes(bits), 1);
   int64_t columns = 2 * lanes;
   int64_t tileRows = target.vectorRegisters >= 32 ? 8 : 4;
@@ -133,11 +136,12 @@ ScheduleAttr attn::chooseProjectionSchedule(MLIRContext *context, int64_t rows,
     tileRows = std::min<int64_t>(
         tileRows, llvm::PowerOf2Ceil(std::max<int64_t>(rows, 1)));
   int64_t channels = ShapedType::isDynamic(ins) ? 1024 : ins;
-  int64_t width = kBlockOuts;
+  int64_t width = few ? columns : kProjectedOuts;
   while (width > columns && width * channels * (bits / 8) > target.l2Bytes / 2)
     width /= 2;
-  return ScheduleAttr::get(context, evenBlock(rows, kProjectionRows, tileRows),
+  int64_t most = few && ShapedType::isDynamic(rows) ? kFewProjectedRows : rows;
+  return ScheduleAttr::get(context, evenBlock(most, kProjectedRows, tileRows),
                            evenBlock(outs, width, columns), tileRows, columns,
                            lanes, /*chunk=*/0, /*fold_heads=*/false,
-                           /*streams=*/0);
+                           /*streams=*/few ? 1 : 0);
 }

@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -72,6 +73,19 @@ static Cell cellOf(const APInt &value) {
                          : value.getSExtValue());
 }
 
+/// Return a resource as elements, and any other attribute as it is.
+static TypedAttr getElements(TypedAttr attribute) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(attribute);
+  AsmResourceBlob *blob =
+      resource ? resource.getRawHandle().getBlob() : nullptr;
+  bool isSplat;
+  if (!blob || !DenseElementsAttr::isValidRawBuffer(resource.getType(),
+                                                    blob->getData(), isSplat))
+    return attribute;
+  return DenseElementsAttr::getFromRawBuffer(resource.getType(),
+                                             blob->getData());
+}
+
 FailureOr<RuntimeValue> Machine::getConstant(TypedAttr attribute) {
   auto found = constants.find(attribute);
   if (found != constants.end())
@@ -84,7 +98,8 @@ FailureOr<RuntimeValue> Machine::getConstant(TypedAttr attribute) {
     value = cellOf(real.getValue());
   } else if (auto integer = dyn_cast<IntegerAttr>(attribute)) {
     value = cellOf(integer.getValue());
-  } else if (auto elements = dyn_cast<DenseElementsAttr>(attribute)) {
+  } else if (auto elements =
+                 dyn_cast<DenseElementsAttr>(getElements(attribute))) {
     TensorValue tensor(elementType, elements.getType().getShape(),
                        integerCell(0));
     int64_t next = 0;

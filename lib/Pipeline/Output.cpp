@@ -8,9 +8,13 @@
 
 #include "attn/Pipeline/Output.h"
 #include "attn/Codegen/Signature.h"
+#include "attn/IR/AttnOps.h"
+#include "attn/Pipeline/Phases.h"
 #include "attn/Target/CPU/Emit.h"
 #include "attn/Target/CPU/Link.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -76,10 +80,33 @@ Error attn::writeModule(ModuleOp module, OutputKind kind, StringRef path,
   return link({ArrayRef<char>(*bytes)}, target, options, path);
 }
 
-Error attn::writeHeaderFile(ModuleOp module, StringRef path) {
+LogicalResult attn::printHeader(ModuleOp module, StringRef target,
+                                llvm::raw_ostream &os) {
+  // What can be packed is known once weights are tiled.
+  bool mayPack = module
+                     .walk([](Operation *op) {
+                       return isa<MhaOp, linalg::GenericOp>(op)
+                                  ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+                     })
+                     .wasInterrupted();
+  if (!mayPack)
+    return writeHeader(module, /*scheduled=*/ModuleOp(), os);
+  OwningOpRef<ModuleOp> scheduled = module.clone();
+  CompileOptions options;
+  options.target = target.str();
+  options.stopAfter = Phase::Schedule;
+  PassManager pm(module.getContext());
+  buildCpuPipeline(pm, options);
+  if (failed(pm.run(*scheduled)))
+    return failure();
+  return writeHeader(module, *scheduled, os);
+}
+
+Error attn::writeHeaderFile(ModuleOp module, StringRef target, StringRef path) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (failed(writeHeader(module, stream)))
+  if (failed(printHeader(module, target, stream)))
     return llvm::createStringError("cannot write a C header");
   return writeOutput({text.data(), text.size()}, path);
 }

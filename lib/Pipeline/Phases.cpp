@@ -69,9 +69,11 @@ static void buildCore(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-// attn-opt --attn-select-schedule
+// attn-opt --attn-select-schedule --attn-pack-constants --attn-outline-packing
 static void buildSchedule(OpPassManager &pm) {
   pm.addPass(createSelectSchedule());
+  pm.addPass(createPackConstants());
+  pm.addPass(createOutlinePacking());
 }
 
 // attn-opt --attn-split-keys --attn-tile-blocks --attn-tile-projections

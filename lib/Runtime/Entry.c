@@ -353,6 +353,8 @@ int attn_rt_status(const char *names, int32_t status, char *message,
   if (status == ATTN_ERROR_MEMORY)
     snprintf(message, size, "'%s' expects memory for its scratch, got none",
              names);
+  else if (status == ATTN_ERROR_STRIDES)
+    snprintf(message, size, "'%s' expects packed weights of stride 1", names);
   else
     snprintf(message, size, "'%s' failed with status %d", names, (int)status);
   return status;

@@ -18,9 +18,11 @@
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/Projection.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
 
 namespace mlir::attn {
@@ -99,14 +101,64 @@ static void schedule(OpBuilder &b, SdpaOp op, const TargetInfo &target) {
   op.erase();
 }
 
-/// Give a projection a schedule, as an attribute beside its own.
-static void scheduleProjection(linalg::GenericOp op, const TargetInfo &target) {
-  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+/// Write on `op`, a projection, its schedule for few rows or for many.
+static void setSchedule(linalg::GenericOp op, const TargetInfo &target,
+                        bool few) {
+  auto tokens = cast<RankedTensorType>(op.getDpsInputs()[0].getType());
   auto weight = cast<RankedTensorType>(op.getDpsInputs()[1].getType());
-  op->setAttr("attn.schedule",
-              chooseProjectionSchedule(
-                  op.getContext(), type.getDimSize(1), weight.getDimSize(0),
-                  weight.getDimSize(1), type.getElementTypeBitWidth(), target));
+  Type type = getElementTypeOrSelf(op.getResult(0));
+  int64_t rows = ShapedType::kDynamic;
+  if (!tokens.isDynamicDim(0) && !tokens.isDynamicDim(1))
+    rows = tokens.getDimSize(0) * tokens.getDimSize(1);
+  op->setAttr("attn.schedule", chooseProjectionSchedule(
+                                   op.getContext(), rows, weight.getDimSize(0),
+                                   weight.getDimSize(1),
+                                   type.getIntOrFloatBitWidth(), target, few));
+}
+
+/// Give a projection a schedule, as an attribute beside its own, or two under a
+/// test where its rows are dynamic.
+static void schedule(linalg::GenericOp op, const TargetInfo &target) {
+  auto tokens = cast<RankedTensorType>(op.getDpsInputs()[0].getType());
+  if (!tokens.isDynamicDim(0) && !tokens.isDynamicDim(1))
+    return setSchedule(op, target,
+                       tokens.getDimSize(0) * tokens.getDimSize(1) <=
+                           kFewProjectedRows);
+  // What rounds the result goes with it, so that both stay one loop.
+  Operation *last = op;
+  if (op.getResult(0).hasOneUse())
+    if (auto user = dyn_cast<linalg::GenericOp>(*op.getResult(0).user_begin());
+        user && user->getBlock() == op->getBlock() &&
+        user.getNumDpsInputs() == 1)
+      last = user;
+  ImplicitLocOpBuilder at(op.getLoc(), last->getContext());
+  at.setInsertionPoint(last);
+  auto extent = [&](int64_t dim) {
+    return tensor::getMixedSize(at, at.getLoc(), op.getDpsInits()[0], dim);
+  };
+  AffineExpr s0, s1;
+  bindSymbols(at.getContext(), s0, s1);
+  Value rows = getValueOrCreateConstantIndexOp(
+      at, at.getLoc(),
+      affine::makeComposedFoldedAffineApply(at, at.getLoc(), s0 * s1,
+                                            {extent(0), extent(1)}));
+  Value limit = arith::ConstantIndexOp::create(at, kFewProjectedRows);
+  Value few = arith::CmpIOp::create(at, arith::CmpIPredicate::sle, rows, limit);
+  auto branch = [&](bool isFew) {
+    return [&, isFew](OpBuilder &nested, Location loc) {
+      IRMapping copies;
+      Operation *copy = nested.clone(*op, copies);
+      setSchedule(cast<linalg::GenericOp>(copy), target, isFew);
+      if (last != op)
+        copy = nested.clone(*last, copies);
+      scf::YieldOp::create(nested, loc, copy->getResults());
+    };
+  };
+  auto choice = scf::IfOp::create(at, few, branch(true), branch(false));
+  last->replaceAllUsesWith(choice);
+  last->erase();
+  if (last != op)
+    op.erase();
 }
 
 namespace {
@@ -121,10 +173,13 @@ struct SelectSchedule : public attn::impl::SelectScheduleBase<SelectSchedule> {
     OpBuilder builder(&getContext());
     for (SdpaOp op : ops)
       schedule(builder, op, target);
+    SmallVector<linalg::GenericOp> projections;
     getOperation()->walk([&](linalg::GenericOp op) {
       if (!op->hasAttr("attn.schedule") && isProjection(op))
-        scheduleProjection(op, target);
+        projections.push_back(op);
     });
+    for (linalg::GenericOp op : projections)
+      schedule(op, target);
   }
 };
 } // namespace

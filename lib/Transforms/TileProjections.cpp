@@ -7,15 +7,20 @@
 //
 // becomes
 //
-//   scf.forall (%batch, %row, %out) ... {
-//     %wp = linalg.pack of block_n rows of %w          [panels, in, columns]
-//     %xp = linalg.pack of block_m rows of %x          [strips, in, rows]
-//     %yp = linalg.pack of the block of %b             [strips, panels, rows, columns]
-//     linalg.generic (strip, panel, row, column, in) ins(%xp, %wp) outs(%yp)
-//     linalg.unpack
+//   %xs = the rows of %x, of all entries of the batch one after the other         [strips, rows, in]
+//   %wp = linalg.pack of %w, once                                                 [panels, in, columns]
+//   scf.forall (%strip0, %panel0) ... {
+//     scf.for %strip ... {
+//       linalg.generic (panel, row, column, in) ins(%xs[%strip], %wp[%panel0 ...]) outs(%sums)
+//       linalg.generic (row, column) ins(%sums, %b)                               // + b, rounded
+//     }
 //   }
+//
+// Rows beyond the last are zero, so that a strip is always whole. The weights of a schedule with `streams` are not
+// packed beforehand: each task packs the few panels that it works on. Products are added up in the order of `in`
+// whatever the schedule, so that no result depends on it.
 
-#include "attn/IR/AttnDialect.h"
+#include "attn/IR/LinalgBuilder.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/Projection.h"
 
@@ -23,10 +28,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_TILEPROJECTIONS
@@ -36,211 +42,331 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Return `value` without a widening conversion, if it has one.
-static Value beforeExtension(Value value) {
-  auto extension = value.getDefiningOp<arith::ExtFOp>();
-  return extension ? extension.getIn() : value;
-}
-
-bool attn::isProjection(linalg::GenericOp op) {
-  if (!op.hasPureTensorSemantics() || op.getNumDpsInputs() != 2 ||
-      op.getNumDpsInits() != 1 || op.getNumLoops() != 4)
-    return false;
-  // One without outputs or inputs is a loop of no iteration, or a copy of b.
-  if (llvm::is_contained(op.getStaticLoopRanges(), 0))
-    return false;
-  AffineExpr batch, row, out, in;
-  bindDims(op.getContext(), batch, row, out, in);
-  auto is = [&](unsigned operand, ArrayRef<AffineExpr> dims) {
-    return op.getIndexingMapsArray()[operand] ==
-           AffineMap::get(4, 0, dims, op.getContext());
-  };
-  if (!is(0, {batch, row, in}) || !is(1, {out, in}) ||
-      !is(2, {batch, row, out}))
-    return false;
-  Block *body = op.getBody();
-  auto add =
-      body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
-  if (!add || add.getLhs() != body->getArgument(2))
-    return false;
-  auto product = add.getRhs().getDefiningOp<arith::MulFOp>();
-  return product && beforeExtension(product.getLhs()) == body->getArgument(0) &&
-         beforeExtension(product.getRhs()) == body->getArgument(1);
-}
-
 namespace {
+/// Tokens as strips, for each tensor of tokens and number of rows in a strip:
+/// projections of one input share them.
+using StripsOf = DenseMap<std::pair<Value, int64_t>, Value>;
+
 /// Tiles one projection.
 class ProjectionTiler {
 public:
-  ProjectionTiler(RewriterBase &rewriter, linalg::GenericOp op,
-                  ScheduleAttr schedule)
-      : b(rewriter), op(op), loc(op.getLoc()), schedule(schedule),
-        type(cast<RankedTensorType>(op.getResult(0).getType())
-                 .getElementType()) {}
+  ProjectionTiler(RewriterBase &rewriter, linalg::GenericOp op, StripsOf &known)
+      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op), known(known),
+        schedule(op->getAttrOfType<ScheduleAttr>("attn.schedule")),
+        type(getElementTypeOrSelf(op.getResult(0))), resultType(type),
+        rows(schedule.getRows()), columns(schedule.getColumns()) {}
 
   void run();
 
 private:
-  OpFoldResult size(Value tensor, int64_t dim) {
-    return tensor::getMixedSize(b, loc, tensor, dim);
-  }
-  OpFoldResult panels(OpFoldResult extent, int64_t unit) {
+  OpFoldResult index(int64_t value) { return b.getIndexAttr(value); }
+  OpFoldResult times(OpFoldResult value, int64_t factor) {
     return affine::makeComposedFoldedAffineApply(
-        b, loc, b.getAffineSymbolExpr(0).ceilDiv(unit), {extent});
+        b, b.getLoc(), b.getAffineSymbolExpr(0) * factor, {value});
   }
-  OpFoldResult blockSize(Value iv, OpFoldResult extent, int64_t block);
-  Value storage(ArrayRef<OpFoldResult> whole, ArrayRef<OpFoldResult> used);
-  Value rows(Value tensor, ArrayRef<OpFoldResult> offsets,
-             ArrayRef<OpFoldResult> sizes, int64_t block);
-  Value packRows(Value rows, int64_t block, int64_t unit);
-  Value contract(Value tokens, Value weight, Value sums);
+  void findRounding();
+  void findBias();
+  void findSizes();
+  Value getStrips();
+  Value getPanels();
+  void buildTask(scf::ForallOp loop);
+  Value takePanels(Value first, OpFoldResult count);
+  Value sumStrip(Value tokens, Value weights, OpFoldResult count);
+  Value finishStrip(Value sums, Value added, Value strip, Value dest);
+  Value toEntries(Value flat, bool returned);
+  Value takeBias(OpFoldResult row, OpFoldResult out, OpFoldResult height,
+                 OpFoldResult width);
 
-  RewriterBase &b;
+  RewriterBase &rewriter;
+  ImplicitLocOpBuilder b;
   linalg::GenericOp op;
-  Location loc;
+  StripsOf &known;
   ScheduleAttr schedule;
-  /// The type in which products are added up.
-  Type type;
+  /// The type in which products are added up, and that of the result.
+  Type type, resultType;
+  /// The register tile.
+  int64_t rows, columns;
+  /// The result's sizes, the rows of all entries of the batch, and outputs.
+  SmallVector<OpFoldResult> extents;
+  OpFoldResult allRows, allOuts;
+  Value strips, panels;
+  /// What is added to the products: one number an output, or an element; or null.
+  Value bias;
+  /// What rounds the result, or null.
+  linalg::GenericOp rounding;
+  /// Whether the result keeps its batch of one while it is computed.
+  bool isOneEntry = false;
 };
 } // namespace
 
-/// Return how much of a block from `iv` on lies in `extent`.
-OpFoldResult ProjectionTiler::blockSize(Value iv, OpFoldResult extent,
-                                        int64_t block) {
-  if (std::optional<int64_t> known = getConstantIntValue(extent);
-      known && *known % block == 0)
-    return b.getIndexAttr(block);
+//===----------------------------------------------------------------------===//
+// What surrounds the products
+//===----------------------------------------------------------------------===//
+
+/// Remember the op that does nothing but round the result.
+void ProjectionTiler::findRounding() {
+  Value sums = op.getResult(0);
+  if (!sums.hasOneUse())
+    return;
+  auto user = dyn_cast<linalg::GenericOp>(*sums.user_begin());
+  if (!user || user->getBlock() != op->getBlock() ||
+      user.getNumDpsInputs() != 1 || user.getNumDpsInits() != 1 ||
+      user.getDpsInputs()[0] != sums ||
+      !llvm::all_of(user.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isIdentity(); }))
+    return;
+  auto truncation = user.getBody()
+                        ->getTerminator()
+                        ->getOperand(0)
+                        .getDefiningOp<arith::TruncFOp>();
+  if (!truncation || truncation.getIn() != user.getBody()->getArgument(0))
+    return;
+  rounding = user;
+  resultType = getElementTypeOrSelf(user.getResult(0));
+}
+
+/// Remember what the products are added to: nothing where it is zero, a vector
+/// where it is one for each row.
+void ProjectionTiler::findBias() {
+  Value init = op.getDpsInits()[0];
+  if (auto fill = init.getDefiningOp<linalg::FillOp>();
+      fill && matchPattern(fill.getInputs()[0], m_PosZeroFloat()))
+    return;
+  bias = init;
+  auto broadcast = init.getDefiningOp<linalg::GenericOp>();
+  if (!broadcast || broadcast.getNumDpsInputs() != 1 ||
+      broadcast.getNumDpsInits() != 1 || broadcast.getNumLoops() != 3 ||
+      broadcast.getIndexingMapsArray()[0] !=
+          AffineMap::get(3, 0, b.getAffineDimExpr(2)) ||
+      !broadcast.getIndexingMapsArray()[1].isIdentity())
+    return;
+  Value given = broadcast.getBody()->getTerminator()->getOperand(0);
+  if (auto extension = given.getDefiningOp<arith::ExtFOp>())
+    given = extension.getIn();
+  if (given == broadcast.getBody()->getArgument(0))
+    bias = broadcast.getDpsInputs()[0];
+}
+
+/// Read the sizes off what the result starts from, which is known to come from
+/// the function's arguments.
+void ProjectionTiler::findSizes() {
+  extents = tensor::getMixedSizes(b, b.getLoc(), op.getDpsInits()[0]);
   AffineExpr s0, s1;
   bindSymbols(b.getContext(), s0, s1);
-  AffineMap map = AffineMap::get(
-      0, 2, {b.getAffineConstantExpr(block), s1 - s0}, b.getContext());
-  return affine::makeComposedFoldedAffineMin(b, loc, map,
-                                             {OpFoldResult(iv), extent});
+  allRows = affine::makeComposedFoldedAffineApply(b, b.getLoc(), s0 * s1,
+                                                  {extents[0], extents[1]});
+  allOuts = extents[2];
+  isOneEntry = getConstantIntValue(extents[0]) == 1;
 }
 
-Value ProjectionTiler::storage(ArrayRef<OpFoldResult> whole,
-                               ArrayRef<OpFoldResult> used) {
-  SmallVector<int64_t> shape;
-  SmallVector<Value> dynamic;
-  dispatchIndexOpFoldResults(whole, dynamic, shape);
-  Value all = bufferization::AllocTensorOp::create(
-      b, loc, RankedTensorType::get(shape, type), dynamic);
-  if (isEqualConstantIntOrValueArray(whole, used))
-    return all;
-  SmallVector<OpFoldResult> zeros(used.size(), b.getIndexAttr(0)),
-      ones(used.size(), b.getIndexAttr(1));
-  return tensor::ExtractSliceOp::create(b, loc, all, zeros, used, ones);
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+Value ProjectionTiler::getStrips() {
+  Value tokens = op.getDpsInputs()[0];
+  Value &strips = known[{tokens, rows}];
+  if (strips)
+    return strips;
+  // Projections of the same tokens may stand in branches.
+  OpBuilder::InsertionGuard guard(b);
+  if (Operation *outer = tokens.getParentBlock()->findAncestorOpInBlock(*op))
+    b.setInsertionPoint(outer);
+  SmallVector<OpFoldResult> of =
+      tensor::getMixedSizes(b, b.getLoc(), op.getDpsInits()[0]);
+  of[2] = tensor::getMixedSize(b, b.getLoc(), op.getDpsInputs()[1], 1);
+  return strips = toStrips(b, tokens, of, type, schedule);
 }
 
-/// Return a slice of `tensor` as [rows, channels] in the wide type; its leading
-/// dimensions, if any, have size 1.
-Value ProjectionTiler::rows(Value tensor, ArrayRef<OpFoldResult> offsets,
-                            ArrayRef<OpFoldResult> sizes, int64_t block) {
-  SmallVector<OpFoldResult> ones(sizes.size(), b.getIndexAttr(1));
-  ArrayRef<OpFoldResult> kept = sizes.take_back(2);
-  Type given = cast<RankedTensorType>(tensor.getType()).getElementType();
-  auto flat = RankedTensorType::get(
-      decomposeMixedValues(llvm::to_vector(kept)).first, given);
-  Value slice = tensor::ExtractSliceOp::create(b, loc, flat, tensor, offsets,
-                                               sizes, ones);
-  if (given == type)
-    return slice;
-  Value init = storage({b.getIndexAttr(block), kept[1]}, kept);
-  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(2));
-  SmallVector<utils::IteratorType> parallel(2, utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             b, loc, init.getType(), ValueRange{slice}, ValueRange{init}, maps,
-             parallel,
-             [&](OpBuilder &nested, Location, ValueRange args) {
-               Value wide = arith::ExtFOp::create(nested, loc, type, args[0]);
-               linalg::YieldOp::create(nested, loc, wide);
-             })
-      .getResult(0);
+/// Return the packed weight, or null where each task packs its part.
+Value ProjectionTiler::getPanels() {
+  Value weight = op.getDpsInputs()[1];
+  if (isPackedProjection(op))
+    return weight;
+  if (schedule.getStreams())
+    return {};
+  OpFoldResult count = ceilDivide(b, allOuts, columns);
+  Value empty = tensor::EmptyOp::create(
+      b,
+      {count, tensor::getMixedSize(b, b.getLoc(), weight, 1), index(columns)},
+      type);
+  return packWeight(b, weight, empty, count, schedule);
 }
 
-/// Return `rows` [n, channels] as [n / unit, channels, unit].
-Value ProjectionTiler::packRows(Value rows, int64_t block, int64_t unit) {
-  OpFoldResult channels = size(rows, 1), inner = b.getIndexAttr(unit);
-  Value dest = storage({b.getIndexAttr(block / unit), channels, inner},
-                       {panels(size(rows, 0), unit), channels, inner});
-  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-  return linalg::PackOp::create(b, loc, rows, dest, ArrayRef<int64_t>{0},
-                                ArrayRef<OpFoldResult>{inner}, zero)
-      .getResult();
+/// Return `count` panels of the task.
+Value ProjectionTiler::takePanels(Value first, OpFoldResult count) {
+  if (!panels) {
+    Value out =
+        getValueOrCreateConstantIndexOp(b, b.getLoc(), times(first, columns));
+    return packPanels(b, op.getDpsInputs()[1], type, out, count,
+                      schedule.getBlockN() / columns, columns);
+  }
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(b, b.getLoc(), panels);
+  sizes[0] = count;
+  return sliceTo(b, 3, panels, {first, index(0), index(0)}, sizes);
 }
 
-/// Return sums + tokens . weight, all packed.
-Value ProjectionTiler::contract(Value tokens, Value weight, Value sums) {
-  AffineExpr strip, panel, row, column, in;
-  bindDims(b.getContext(), strip, panel, row, column, in);
-  auto map = [&](ArrayRef<AffineExpr> dims) {
-    return AffineMap::get(5, 0, dims, b.getContext());
+/// Return the part of the bias that a task adds.
+Value ProjectionTiler::takeBias(OpFoldResult row, OpFoldResult out,
+                                OpFoldResult height, OpFoldResult width) {
+  if (!bias)
+    return {};
+  if (cast<RankedTensorType>(bias.getType()).getRank() == 1)
+    return sliceTo(b, 1, bias, {out}, {width});
+  return sliceTo(b, 2, bias, {row, out}, {height, width});
+}
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+/// Return the products of one strip with `count` panels: [rows, panels,
+/// columns].
+Value ProjectionTiler::sumStrip(Value tokens, Value weights,
+                                OpFoldResult count) {
+  Value sums = allocateTile(
+      b, type,
+      {index(rows), index(schedule.getBlockN() / columns), index(columns)},
+      {index(rows), count, index(columns)});
+  sums = linalg::FillOp::create(b, getFloat(b, type, 0.0), sums).getResult(0);
+  AffineExpr panel, row, column, in;
+  bindDims(b.getContext(), panel, row, column, in);
+  return buildGeneric(
+      b, {{tokens, {row, in}}, {weights, {panel, in, column}}},
+      {sums, {row, panel, column}}, [&](ValueRange args) -> Value {
+        Value product = arith::MulFOp::create(b, args[0], args[1]);
+        return arith::AddFOp::create(b, args[2], product);
+      });
+}
+
+/// Return `dest`, the block of a task, with the rows of `strip` in it.
+Value ProjectionTiler::finishStrip(Value sums, Value added, Value strip,
+                                   Value dest) {
+  OpFoldResult width = tensor::getMixedSize(b, b.getLoc(), dest, 1);
+  OpFoldResult first = times(strip, rows);
+  OpFoldResult height =
+      clampBlock(b, getValueOrCreateConstantIndexOp(b, b.getLoc(), first),
+                 tensor::getMixedSize(b, b.getLoc(), dest, 0), rows);
+  SmallVector<OpFoldResult> offsets{first, index(0)}, sizes{height, width},
+      ones(2, index(1));
+  Value part = sliceTo(b, 2, dest, offsets, sizes);
+  sums = sliceTo(b, 2, joinDims(b, sums, 1), {index(0), index(0)}, sizes);
+  AffineExpr row, column;
+  bindDims(b.getContext(), row, column);
+  SmallVector<Indexed> inputs{{sums, {row, column}}};
+  if (added && cast<RankedTensorType>(added.getType()).getRank() == 1)
+    inputs.push_back({added, {column}});
+  else if (added)
+    inputs.push_back({sliceTo(b, 2, added, offsets, sizes), {row, column}});
+  Value result = buildGeneric(
+      b, inputs, {part, {row, column}}, [&](ValueRange args) -> Value {
+        Value sum = args[0];
+        if (added)
+          sum = arith::AddFOp::create(b, sum, convertFloat(b, args[1], type));
+        return convertFloat(b, sum, resultType);
+      });
+  return tensor::InsertSliceOp::create(b, result, dest, offsets, sizes, ones);
+}
+
+/// Build the body of a task: some strips by some panels.
+void ProjectionTiler::buildTask(scf::ForallOp loop) {
+  b.setInsertionPoint(loop.getTerminator());
+  Value strip0 = loop.getInductionVar(0), panel0 = loop.getInductionVar(1),
+        all = loop.getRegionIterArgs()[0];
+  int64_t mostRows = schedule.getBlockM(), mostOuts = schedule.getBlockN();
+  auto valueOf = [&](OpFoldResult size) {
+    return getValueOrCreateConstantIndexOp(b, b.getLoc(), size);
   };
-  SmallVector<utils::IteratorType> iterators(5, utils::IteratorType::parallel);
-  iterators[4] = utils::IteratorType::reduction;
-  return linalg::GenericOp::create(
-             b, loc, sums.getType(), ValueRange{tokens, weight},
-             ValueRange{sums},
-             ArrayRef<AffineMap>{map({strip, in, row}),
-                                 map({panel, in, column}),
-                                 map({strip, panel, row, column})},
-             iterators,
-             [&](OpBuilder &nested, Location, ValueRange args) {
-               Value product =
-                   arith::MulFOp::create(nested, loc, args[0], args[1]);
-               Value sum = arith::AddFOp::create(nested, loc, args[2], product);
-               linalg::YieldOp::create(nested, loc, sum);
-             })
-      .getResult(0);
+  Value row = valueOf(times(strip0, rows)),
+        out = valueOf(times(panel0, columns));
+  OpFoldResult height = clampBlock(b, row, allRows, mostRows),
+               width = clampBlock(b, out, allOuts, mostOuts);
+  SmallVector<OpFoldResult> offsets{row, out}, sizes{height, width};
+  if (isOneEntry) {
+    offsets.insert(offsets.begin(), index(0));
+    sizes.insert(sizes.begin(), index(1));
+  }
+  Value dest = sliceTo(b, 2, all, offsets, sizes);
+  OpFoldResult panelCount = ceilDivide(b, width, columns);
+  Value weights = takePanels(panel0, panelCount);
+  Value added = takeBias(row, out, height, width);
+  Value zero = arith::ConstantIndexOp::create(b, 0),
+        one = arith::ConstantIndexOp::create(b, 1);
+  auto inner = scf::ForOp::create(b, zero, valueOf(ceilDivide(b, height, rows)),
+                                  one, ValueRange{dest});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(inner.getBody());
+    Value strip = inner.getInductionVar();
+    SmallVector<OpFoldResult> part =
+        tensor::getMixedSizes(b, b.getLoc(), strips);
+    part[0] = index(1);
+    Value at = arith::AddIOp::create(b, strip0, strip);
+    Value tokens = sliceTo(b, 2, strips, {at, index(0), index(0)}, part);
+    Value sums = sumStrip(tokens, weights, panelCount);
+    scf::YieldOp::create(
+        b, finishStrip(sums, added, strip, inner.getRegionIterArgs()[0]));
+  }
+  b.setInsertionPointToEnd(loop.getTerminator().getBody());
+  SmallVector<OpFoldResult> ones(offsets.size(), index(1));
+  tensor::ParallelInsertSliceOp::create(b, inner.getResult(0), all, offsets,
+                                        sizes, ones);
+}
+
+/// Return whether `value` is what its function returns, and so may lie anywhere.
+static bool isReturned(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<tensor::CastOp>(user))
+      return isReturned(user->getResult(0));
+    if (isa<scf::YieldOp>(user) && isa<scf::IfOp>(user->getParentOp()))
+      return isReturned(user->getParentOp()->getResult(use.getOperandNumber()));
+    return isa<func::ReturnOp>(user);
+  });
+}
+
+/// Return `flat`, [batch * rows, outs], as what the projection gives.
+Value ProjectionTiler::toEntries(Value flat, bool returned) {
+  // Rows are put in place where memory cannot be seen as flat: that of the
+  // caller, and where two sizes that are not known would be one.
+  if (returned ||
+      (!getConstantIntValue(extents[0]) && !getConstantIntValue(extents[1])))
+    return copyRows(b, flat, tensor::EmptyOp::create(b, extents, resultType),
+                    extents, schedule);
+  return splitDim(b, flat, 0, extents[0], extents[1]);
 }
 
 void ProjectionTiler::run() {
+  findRounding();
+  Operation *last = rounding ? rounding : op;
   b.setInsertionPoint(op);
-  Value tokens = op.getDpsInputs()[0], weight = op.getDpsInputs()[1],
-        init = op.getDpsInits()[0];
-  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
-  OpFoldResult batches = size(tokens, 0), count = size(tokens, 1),
-               outs = size(weight, 0), ins = size(weight, 1);
-  int64_t blockM = schedule.getBlockM(), blockN = schedule.getBlockN();
-  auto loop =
-      scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{zero, zero, zero},
-                            ArrayRef<OpFoldResult>{batches, count, outs},
-                            ArrayRef<OpFoldResult>{one, b.getIndexAttr(blockM),
-                                                   b.getIndexAttr(blockN)},
-                            ValueRange{init}, std::nullopt);
+  findBias();
+  findSizes();
+  if (bias && cast<RankedTensorType>(bias.getType()).getRank() == 3)
+    bias = joinDims(b, bias, 0);
+  strips = getStrips();
+  panels = getPanels();
+  SmallVector<OpFoldResult> flat{allRows, allOuts};
+  Value dest =
+      tensor::EmptyOp::create(b, isOneEntry ? extents : flat, resultType);
+  auto loop = scf::ForallOp::create(
+      b, ArrayRef<OpFoldResult>{index(0), index(0)},
+      ArrayRef<OpFoldResult>{ceilDivide(b, allRows, rows),
+                             ceilDivide(b, allOuts, columns)},
+      ArrayRef<OpFoldResult>{index(schedule.getBlockM() / rows),
+                             index(schedule.getBlockN() / columns)},
+      ValueRange{dest}, std::nullopt);
   loop->setAttr("attn.schedule", schedule);
-  b.setInsertionPoint(loop.getTerminator());
-  Value batch = loop.getInductionVar(0), row = loop.getInductionVar(1),
-        out = loop.getInductionVar(2), dest = loop.getRegionIterArgs()[0];
-  OpFoldResult height = blockSize(row, count, blockM),
-               width = blockSize(out, outs, blockN);
-  Value xp =
-      packRows(rows(tokens, {batch, row, zero}, {one, height, ins}, blockM),
-               blockM, schedule.getRows());
-  Value wp = packRows(rows(weight, {out, zero}, {width, ins}, blockN), blockN,
-                      schedule.getColumns());
-  SmallVector<OpFoldResult> offsets = {batch, row, out},
-                            sizes = {one, height, width}, ones(3, one);
-  Value before = rows(dest, offsets, sizes, blockM);
-  SmallVector<OpFoldResult> tiles = {b.getIndexAttr(schedule.getRows()),
-                                     b.getIndexAttr(schedule.getColumns())};
-  Value packedInit = storage(
-      {b.getIndexAttr(blockM / schedule.getRows()),
-       b.getIndexAttr(blockN / schedule.getColumns()), tiles[0], tiles[1]},
-      {panels(height, schedule.getRows()), panels(width, schedule.getColumns()),
-       tiles[0], tiles[1]});
-  Value pad = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-  Value sums = linalg::PackOp::create(b, loc, before, packedInit,
-                                      ArrayRef<int64_t>{0, 1}, tiles, pad)
-                   .getResult();
-  sums = contract(xp, wp, sums);
-  Value result = linalg::UnPackOp::create(b, loc, sums, before,
-                                          ArrayRef<int64_t>{0, 1}, tiles)
-                     .getResult();
-  b.setInsertionPointToEnd(loop.getTerminator().getBody());
-  tensor::ParallelInsertSliceOp::create(b, loc, result, dest, offsets, sizes,
-                                        ones);
-  b.replaceOp(op, loop.getResults());
+  buildTask(loop);
+  b.setInsertionPointAfter(loop);
+  Value result = loop.getResult(0);
+  if (!isOneEntry)
+    result = toEntries(result, isReturned(last->getResult(0)));
+  result = castTensor(b, result, last->getResult(0).getType());
+  rewriter.replaceOp(last, result);
+  if (rounding)
+    rewriter.eraseOp(op);
 }
 
 namespace {
@@ -249,14 +375,14 @@ struct TileProjections
   void runOnOperation() override {
     SmallVector<linalg::GenericOp> ops;
     getOperation()->walk([&](linalg::GenericOp op) {
-      if (op->hasAttrOfType<ScheduleAttr>("attn.schedule") && isProjection(op))
+      if (op->hasAttrOfType<ScheduleAttr>("attn.schedule") &&
+          (isProjection(op) || isPackedProjection(op)))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
+    StripsOf known;
     for (linalg::GenericOp op : ops)
-      ProjectionTiler(rewriter, op,
-                      op->getAttrOfType<ScheduleAttr>("attn.schedule"))
-          .run();
+      ProjectionTiler(rewriter, op, known).run();
   }
 };
 } // namespace

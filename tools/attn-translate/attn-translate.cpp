@@ -6,8 +6,8 @@
 //   attnc x.mlir --stop-after=llvm | attn-translate --attn-to-llvmir
 //   attn-translate x.mlir --attn-to-c-header
 
-#include "attn/Codegen/Signature.h"
 #include "attn/Pipeline/Input.h"
+#include "attn/Pipeline/Output.h"
 #include "attn/Pipeline/Phases.h"
 #include "attn/Target/CPU/Emit.h"
 
@@ -36,7 +36,7 @@ translateToHeader(const std::shared_ptr<llvm::SourceMgr> &sources,
   attn::registerCompilerDialects(registry);
   context->appendDialectRegistry(registry);
   OwningOpRef<ModuleOp> module = attn::parseInput(*sources, context);
-  return module ? attn::writeHeader(*module, os) : failure();
+  return module ? attn::printHeader(*module, /*target=*/"", os) : failure();
 }
 
 int main(int argc, char **argv) {

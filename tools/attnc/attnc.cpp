@@ -149,7 +149,8 @@ static int compile(const Flags &flags, std::optional<OutputKind> kind,
   if (!module)
     return EXIT_FAILURE;
   if (!flags.header.empty())
-    if (llvm::Error error = writeHeaderFile(*module, flags.header))
+    if (llvm::Error error =
+            writeHeaderFile(*module, options.target, flags.header))
       return failed(std::move(error));
   if (!kind && options.dumpFolder.empty())
     return EXIT_SUCCESS;

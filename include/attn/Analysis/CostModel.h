@@ -27,11 +27,16 @@ int64_t getGroupSize(const AttentionShape &shape);
 ScheduleAttr chooseSchedule(MLIRContext *context, const AttentionShape &shape,
                             int64_t bits, const TargetInfo &target, bool few);
 
-/// Return the schedule of a projection of `rows` rows from `ins` to `outs`
-/// channels, any of which may be dynamic.
+/// The most rows, of all entries of a batch, for which a projection reads its
+/// weights where they are.
+constexpr int64_t kFewProjectedRows = 16;
+
+/// Return the schedule of a projection of `rows` rows, of all entries of the
+/// batch, from `ins` to `outs` channels, any of which may be dynamic. With `few`,
+/// there are at most kFewProjectedRows.
 ScheduleAttr chooseProjectionSchedule(MLIRContext *context, int64_t rows,
                                       int64_t outs, int64_t ins, int64_t bits,
-                                      const TargetInfo &target);
+                                      const TargetInfo &target, bool few);
 
 } // namespace mlir::attn
 

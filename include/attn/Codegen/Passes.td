@@ -63,6 +63,47 @@ def OutlineChecks : Pass<"attn-outline-checks", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def OutlinePacking : Pass<"attn-outline-packing", "::mlir::ModuleOp"> {
+  let summary = "packing of weights as a function of its own";
+  let description = [{
+    Splits each public function `@f` with projections whose weights are arguments of
+    static shape, used as nothing else, into `@f.pack` and `@f.work`, and adds the
+    public functions `@f_pack`, which packs all weights into one block, and
+    `@f_packed`, which takes the block in place of the weights. `@f` itself packs and
+    works. The block begins with a mark, which a check of `@f_packed` compares.
+
+    ```mlir
+    func.func @f(%x: tensor<1x128x384xf32>, %w: tensor<384x384xf32>)
+        -> tensor<1x128x384xf32> { ... }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func private @f.pack(%w: tensor<384x384xf32>)
+        -> tensor<147472xf32> { ... }
+    func.func private @f.work(%x: tensor<1x128x384xf32>,
+                              %packed: tensor<147472xf32>)
+        -> tensor<1x128x384xf32> { ... }
+    func.func @f(%x: tensor<1x128x384xf32>, %w: tensor<384x384xf32>)
+        -> tensor<1x128x384xf32> {
+      %packed = call @f.pack(%w)
+      %y = call @f.work(%x, %packed)
+      return %y : tensor<1x128x384xf32>
+    }
+    func.func @f_pack(%w: tensor<384x384xf32>) -> tensor<147472xf32> { ... }
+    func.func @f_packed(%x: tensor<1x128x384xf32>, %packed: tensor<147472xf32>)
+        -> tensor<1x128x384xf32> { ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def BooleansToBytes : Pass<"attn-booleans-to-bytes", "::mlir::func::FuncOp"> {
   let summary = "tensors of i1 as tensors of i8";
   let description = [{

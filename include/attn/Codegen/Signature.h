@@ -16,6 +16,18 @@ inline constexpr llvm::StringLiteral kSignatureAttrName = "attn.signature";
 /// Attribute of an argument or a result: what messages and headers call it.
 inline constexpr llvm::StringLiteral kNameAttrName = "attn.name";
 
+/// Attribute of an argument whose innermost stride is 1; of a call, which operand
+/// is such an argument.
+inline constexpr llvm::StringLiteral kDenseAttrName = "attn.dense";
+/// Attribute of a private function that writes its results where it is told, as a
+/// public one does.
+inline constexpr llvm::StringLiteral kOutputsAttrName = "attn.outputs";
+/// Attribute of a public function: which arguments its packed entry does without,
+/// and the type of the block that stands for them.
+inline constexpr llvm::StringLiteral kPackedAttrName = "attn.packed";
+/// What headers and messages call that block.
+inline constexpr llvm::StringLiteral kPackedName = "packed";
+
 /// Names of the private functions that belong to the public one of `name`; a
 /// dot keeps them apart from everything that C could name.
 inline std::string checkFunctionName(StringRef name) {
@@ -59,9 +71,11 @@ struct Signature {
   std::string outputLabel(unsigned index) const;
 };
 
-/// Write the C header of the public functions on tensors in `module`. Fails
-/// with a diagnostic where C cannot call one.
-LogicalResult writeHeader(ModuleOp module, llvm::raw_ostream &os);
+/// Write the C header of the public functions on tensors in `module`. `scheduled`
+/// is the same module after phase `schedule`, which says what can be packed, or
+/// null. Fails with a diagnostic where C cannot call a function.
+LogicalResult writeHeader(ModuleOp module, ModuleOp scheduled,
+                          llvm::raw_ostream &os);
 
 } // namespace mlir::attn
 

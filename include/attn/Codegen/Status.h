@@ -10,7 +10,7 @@ namespace mlir::attn {
 
 /// The status of a call, threaded from where it arises to the function's return:
 /// numbers of lib/Runtime/Errors.h, which the caller of an entry sees.
-enum class Status : int { Good = 0, OutOfMemory = 9 };
+enum class Status : int { Good = 0, Strides = 6, OutOfMemory = 9 };
 
 } // namespace mlir::attn
 

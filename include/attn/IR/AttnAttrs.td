@@ -85,7 +85,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     * `fold_heads`: all heads of a group share one tile.
     * `streams`: keys and values are not packed. A block of them is read where it
       is, as so many streams at once: keys 0, `n / streams`, ... of the block move
-      on together. 0 when they are packed.
+      on together. 0 when they are packed. So it is with the weights of a projection.
 
     What holds of them:
 

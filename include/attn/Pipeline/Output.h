@@ -48,8 +48,13 @@ llvm::Expected<OutputKind> findOutputByPath(StringRef path);
 llvm::Error writeModule(ModuleOp module, OutputKind kind, StringRef path,
                         StringRef linker, unsigned optLevel);
 
-/// Write the C header of the functions in `module` to `path`.
-llvm::Error writeHeaderFile(ModuleOp module, StringRef path);
+/// Print the C header of the functions in `module`, compiled for `target`, with
+/// the entries for packed weights.
+LogicalResult printHeader(ModuleOp module, StringRef target,
+                          llvm::raw_ostream &os);
+
+/// The same, to `path`.
+llvm::Error writeHeaderFile(ModuleOp module, StringRef target, StringRef path);
 
 } // namespace mlir::attn
 

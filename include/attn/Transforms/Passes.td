@@ -87,9 +87,34 @@ def SelectSchedule : Pass<"attn-select-schedule"> {
            tensor<1x8x1024x64xf32> -> tensor<1x8x1024x64xf32>
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
                            "::mlir::attn::AttnDialect",
-                           "::mlir::scf::SCFDialect"];
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def PackConstants : Pass<"attn-pack-constants"> {
+  let summary = "constant weights of projections as packed constants";
+  let description = [{
+    Replaces the weight of every projection with a schedule that packs, where it is
+    a constant, by a constant that is packed: panels of as many outputs as the
+    schedule's `columns`, in the type in which products are added up.
+
+    ```mlir
+    %w = arith.constant dense<...> : tensor<64x24xbf16>
+    %y = linalg.generic {...} ins(%x, %w : tensor<1x40x24xbf16>,
+         tensor<64x24xbf16>) outs(%b : tensor<1x40x64xf32>) ...
+    ```
+
+    becomes
+
+    ```mlir
+    %p = arith.constant dense<...> : tensor<2x24x32xf32>
+    %y = linalg.generic {...} ins(%x, %p : tensor<1x40x24xbf16>,
+         tensor<2x24x32xf32>) outs(%b : tensor<1x40x64xf32>) ...
+    ```
+  }];
 }
 
 def SplitKeys : Pass<"attn-split-keys"> {
@@ -126,21 +151,26 @@ def TileProjections : Pass<"attn-tile-projections"> {
   let description = [{
     Replaces every projection `y = x W^T + b` (a `linalg.generic` over batch, row,
     out and in) that carries an `attn.schedule` by a parallel loop over blocks of
-    rows and outputs, in which both operands are packed into panels.
+    rows and outputs. Before it, the rows of all entries of the batch are put
+    together, once for all projections of the same tokens, and the weight is packed
+    into panels. Where the schedule has `streams`, each task packs its part of the
+    weight instead.
 
     ```mlir
     %y = linalg.generic {..., attn.schedule = #attn.schedule<...>}
-         ins(%x, %w : tensor<1x?x384xf32>, tensor<384x384xf32>) outs(%b : ...) ...
+         ins(%x, %w : tensor<4x?x384xf32>, tensor<384x384xf32>) outs(%b : ...) ...
     ```
 
     becomes
 
     ```mlir
-    %y = scf.forall (%batch, %row, %out) ... {
-      %xp = linalg.pack ...
-      %wp = linalg.pack ...
-      %sums = linalg.generic ... ins(%xp, %wp : ...) ...
-      %block = linalg.unpack %sums ...
+    %xs = scf.forall (%entry, %row) ... { ... }     // tensor<?x8x384xf32>
+    %wp = scf.forall (%panel) ... { linalg.pack }   // tensor<12x384x32xf32>
+    %y = scf.forall (%strip0, %panel0) ... {
+      scf.for %strip ... {
+        %sums = linalg.generic ... ins(%xs[%strip], %wp[%panel0 ...]) ...
+        %rows = linalg.generic ... ins(%sums, %b) ...
+      }
     }
     ```
   }];

@@ -361,6 +361,10 @@ struct EmitEntries : attn::impl::EmitEntriesBase<EmitEntries> {
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
       if (function->hasAttr(kSignatureAttrName))
         functions.push_back(function);
+    // What only these call has a dot in its name, which C cannot have.
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+      if (!function.isExternal() && function.getSymName().contains('.'))
+        function.setLinkage(LLVM::Linkage::Internal);
     for (LLVM::LLVMFuncOp function : functions) {
       FailureOr<Signature> signature = Signature::fromAttr(function);
       if (failed(signature) ||

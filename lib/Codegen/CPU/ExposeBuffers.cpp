@@ -20,6 +20,8 @@
 // into its arguments. Where the computation of a result starts from a tensor without content, it starts from the
 // result's memory instead, so that it grows in place.
 
+#include "ExposeBuffers.h"
+
 #include "attn/Codegen/Passes.h"
 #include "attn/Codegen/Signature.h"
 
@@ -38,15 +40,16 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Return the memory of a tensor whose strides are not known but, if
-/// `isOutput`, the innermost, which is 1.
-static MemRefType getBufferType(RankedTensorType type, bool isOutput) {
-  SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
-  if (isOutput && !strides.empty())
+MemRefType attn::getBufferType(Type type, bool isDense) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    tensor = RankedTensorType::get({}, type);
+  SmallVector<int64_t> strides(tensor.getRank(), ShapedType::kDynamic);
+  if (isDense && !strides.empty())
     strides.back() = 1;
   auto layout =
       StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides);
-  return MemRefType::get(type.getShape(), type.getElementType(), layout);
+  return MemRefType::get(tensor.getShape(), tensor.getElementType(), layout);
 }
 
 /// Replace argument `index` of `function` by memory and read the old one from
@@ -59,7 +62,8 @@ static void exposeArgument(OpBuilder &builder, func::FuncOp function,
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     tensor = RankedTensorType::get({}, type);
-  argument.setType(getBufferType(tensor, /*isOutput=*/false));
+  bool isDense = function.getArgAttr(index, kDenseAttrName) != Attribute();
+  argument.setType(getBufferType(tensor, isDense));
   Operation *read = bufferization::ToTensorOp::create(
       builder, loc, tensor, argument, /*restrict=*/true, /*writable=*/false);
   Operation *first = read;
@@ -169,7 +173,7 @@ static void exposeResults(func::FuncOp function, func::ReturnOp returnOp) {
           builder, loc, RankedTensorType::get({}, result.getType()), result);
     auto type = cast<RankedTensorType>(result.getType());
     Value memory = function.getBody().front().addArgument(
-        getBufferType(type, /*isOutput=*/true), loc);
+        getBufferType(type, /*isDense=*/true), loc);
     // Any memory can be expanded, so that what comes before a collapse can be
     // computed in place.
     while (auto collapse = result.getDefiningOp<tensor::CollapseShapeOp>()) {
@@ -199,7 +203,7 @@ static void updateType(func::FuncOp function, func::ReturnOp returnOp) {
                                      entry.getArgumentTypes(),
                                      returnOp.getOperandTypes()));
   function.setAllArgAttrs(argAttrs);
-  if (function.isPublic())
+  if (returnOp.getNumOperands() == 1)
     function.setAllResultAttrs(
         ArrayRef<DictionaryAttr>{DictionaryAttr::get(function.getContext())});
 }
@@ -228,10 +232,16 @@ struct ExposeBuffers : attn::impl::ExposeBuffersBase<ExposeBuffers> {
         return signalPassFailure();
       function->setAttr(kSignatureAttrName, signature->toAttr(&getContext()));
     }
+    if (llvm::any_of(function.getBody().front(),
+                     [](Operation &op) { return isa<func::CallOp>(op); })) {
+      exposeCalls(function, returnOp);
+      updateType(function, returnOp);
+      return;
+    }
     OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
     for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
       exposeArgument(builder, function, i);
-    if (function.isPublic())
+    if (function.isPublic() || function->hasAttr(kOutputsAttrName))
       exposeResults(function, returnOp);
     updateType(function, returnOp);
   }
