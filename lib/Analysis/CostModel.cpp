@@ -114,7 +114,8 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
       (ShapedType::isDynamic(shape.keys) || shape.keys > kChunkBlocks * blockN))
     chunk = kChunkBlocks * blockN;
   return ScheduleAttr::get(context, blockM, blockN, rows, columns, lanes, chunk,
-                           few, few ? kStreams : 0);
+                           few, few ? kStreams : 0,
+                           few ? target.prefetchBytes : 0);
 }
 
 /// Rows and output channels of a task of a projection. Measured on AVX-512: the
@@ -143,5 +144,5 @@ ScheduleAttr attn::chooseProjectionSchedule(MLIRContext *context, int64_t rows,
   return ScheduleAttr::get(context, evenBlock(most, kProjectedRows, tileRows),
                            evenBlock(outs, width, columns), tileRows, columns,
                            lanes, /*chunk=*/0, /*fold_heads=*/false,
-                           /*streams=*/few ? 1 : 0);
+                           /*streams=*/few ? 1 : 0, /*prefetch=*/0);
 }

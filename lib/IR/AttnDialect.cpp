@@ -70,7 +70,8 @@ LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t blockM, int64_t blockN, int64_t rows,
                                    int64_t columns, int64_t lanes,
-                                   int64_t chunk, bool, int64_t streams) {
+                                   int64_t chunk, bool, int64_t streams,
+                                   int64_t prefetch) {
   // schedule-C1
   if (blockM <= 0 || blockN <= 0 || rows <= 0 || columns <= 0 || lanes <= 0)
     return emitError() << "expects the sizes of a schedule to be positive";
@@ -97,6 +98,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   // schedule-C7
   if (streams < 0)
     return emitError() << "expects 'streams' to be at least 0, got " << streams;
+  if (prefetch < 0)
+    return emitError() << "expects 'prefetch' to be at least 0, got "
+                       << prefetch;
   return success();
 }
 

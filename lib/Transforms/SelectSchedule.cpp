@@ -47,10 +47,11 @@ static void setSchedule(SdpaOp op, ScheduleAttr schedule) {
 
 /// Return `schedule` for keys in one piece.
 static ScheduleAttr withoutChunks(ScheduleAttr schedule) {
-  return ScheduleAttr::get(
-      schedule.getContext(), schedule.getBlockM(), schedule.getBlockN(),
-      schedule.getRows(), schedule.getColumns(), schedule.getLanes(),
-      /*chunk=*/0, schedule.getFoldHeads(), schedule.getStreams());
+  return ScheduleAttr::get(schedule.getContext(), schedule.getBlockM(),
+                           schedule.getBlockN(), schedule.getRows(),
+                           schedule.getColumns(), schedule.getLanes(),
+                           /*chunk=*/0, schedule.getFoldHeads(),
+                           schedule.getStreams(), schedule.getPrefetch());
 }
 
 /// Return whether the states of chunks of keys can be given memory when the

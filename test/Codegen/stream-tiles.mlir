@@ -167,3 +167,30 @@ func.func @difference(%p: tensor<1x4x16xf32>, %v: tensor<16x8xf32>,
   } -> tensor<1x1x4x8xf32>
   return %s : tensor<1x1x4x8xf32>
 }
+
+// -----
+
+#weights = affine_map<(s, p, r, e, n) -> (s, r, n)>
+#values = affine_map<(s, p, r, e, n) -> (n, e)>
+#acc = affine_map<(s, p, r, e, n) -> (s, p, r, e)>
+
+// 2048 bytes ahead are 8 rows of 256 bytes.
+//
+// CHECK-LABEL: func.func @ahead
+// CHECK: vector.fma
+// CHECK: } {attn.prefetch = 8 : index}
+func.func @ahead(%p: tensor<1x4x?xf32>, %v: tensor<?x64xf32>,
+    %acc: tensor<1x1x4x64xf32>) -> tensor<1x1x4x64xf32> {
+  %s = linalg.generic {indexing_maps = [#weights, #values, #acc],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"],
+      attn.schedule = #attn.schedule<block_m = 4, block_n = 64, rows = 4,
+        columns = 16, lanes = 8, streams = 4, prefetch = 2048>}
+      ins(%p, %v : tensor<1x4x?xf32>, tensor<?x64xf32>)
+      outs(%acc : tensor<1x1x4x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %c, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<1x1x4x64xf32>
+  return %s : tensor<1x1x4x64xf32>
+}

@@ -117,6 +117,19 @@ func.func @negative_streams(%q: tensor<1x4x8x16xf32>,
 
 // -----
 
+// schedule-C7
+func.func @prefetch_behind(%q: tensor<1x4x8x16xf32>,
+    %k: tensor<1x2x10x16xf32>,
+    %v: tensor<1x2x10x32xf32>) {
+  // expected-error @below {{expects 'prefetch' to be at least 0, got -64}}
+  attn.sdpa %q, %k, %v schedule = <block_m = 64, block_n = 64, rows = 8, columns = 32, lanes = 16, streams = 4, prefetch = -64>
+    : tensor<1x4x8x16xf32>, tensor<1x2x10x16xf32>, tensor<1x2x10x32xf32>
+    -> tensor<1x4x8x32xf32>
+  return
+}
+
+// -----
+
 // merge_outputs-C1
 func.func @no_parts() {
   // expected-error @below {{'attn.merge_outputs' op expects at least one part, got none}}

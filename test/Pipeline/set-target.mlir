@@ -2,6 +2,8 @@
 // RUN:   | FileCheck %s --check-prefix=V3
 // RUN: attn-opt %s --attn-set-target=target=x86_64-linux-gnu:x86-64-v4 \
 // RUN:   | FileCheck %s --check-prefix=V4
+// RUN: attn-opt %s --attn-set-target=target=x86_64-linux-gnu:sapphirerapids \
+// RUN:   | FileCheck %s --check-prefix=AHEAD
 // RUN: attn-opt %s --attn-set-target=target=aarch64-linux-gnu \
 // RUN:   | FileCheck %s --check-prefix=ARM
 // RUN: attn-opt %s --attn-set-target=target=aarch64-linux-gnu \
@@ -16,6 +18,7 @@
 
 // V3: attn.target = {cpu = "x86-64-v3", features = "", l1_bytes = 32768 : i64, l2_bytes = 1048576 : i64, triple = "x86_64-unknown-linux-gnu", vector_bits = 256 : i64, vector_registers = 16 : i64}
 // V4: vector_bits = 512 : i64, vector_registers = 32 : i64
+// AHEAD: prefetch_bytes = 2048 : i64
 // ARM: cpu = "generic"
 // ARM-SAME: triple = "aarch64-unknown-linux-gnu", vector_bits = 128 : i64, vector_registers = 32 : i64
 // HOST: attn.target = {cpu = "

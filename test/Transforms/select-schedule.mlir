@@ -56,6 +56,30 @@ func.func @wide_half(%x: tensor<1x2x1024x64xf16>) -> tensor<1x2x1024x64xf16> {
 
 // -----
 
+// Where the processor gains from it, memory is asked for before few rows read it;
+// many rows read what is packed.
+//
+// CHECK-LABEL: func.func @ahead
+// CHECK: streams = 4, prefetch = 2048>
+// CHECK: schedule = <block_m = 64,
+// CHECK-NOT: prefetch
+// CHECK: return
+module attributes {attn.target = {prefetch_bytes = 2048, vector_bits = 512,
+    vector_registers = 32}} {
+func.func @ahead(%q: tensor<1x2x1x64xf32>, %x: tensor<1x2x64x64xf32>)
+    -> (tensor<1x2x1x64xf32>, tensor<1x2x64x64xf32>) {
+  %0 = attn.sdpa %q, %x, %x
+    : tensor<1x2x1x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>
+    -> tensor<1x2x1x64xf32>
+  %1 = attn.sdpa %x, %x, %x
+    : tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32>
+    -> tensor<1x2x64x64xf32>
+  return %0, %1 : tensor<1x2x1x64xf32>, tensor<1x2x64x64xf32>
+}
+}
+
+// -----
+
 // AVX2, the default: vectors of 8 floats, and 4 rows as its 16 registers allow.
 //
 // CHECK-LABEL: func.func @narrow

@@ -283,6 +283,34 @@ def SpecializeStrides : Pass<"attn-specialize-strides"> {
   ];
 }
 
+def PrefetchStreams : Pass<"attn-prefetch-streams"> {
+  let summary = "ask for rows of keys and values before they are read";
+  let description = [{
+    A loop says in its attribute `attn.prefetch` how many rows ahead memory should
+    be asked for. Before each cache line that it reads by vectors from a memref of
+    rank 2 the same line so many rows on is prefetched. Afterwards no loop has the
+    attribute.
+
+    ```mlir
+    scf.for %i = ... {
+      vector.transfer_read %k[%row, %i] : memref<?x64xf32, strided<[?, 1], offset: ?>>, vector<16xf32>
+    } {attn.prefetch = 8 : index}
+    ```
+
+    becomes
+
+    ```mlir
+    scf.for %i = ... {
+      %ahead = arith.addi %row, %c8 : index
+      memref.prefetch %k[%ahead, %i], read, locality<3>, data : ...
+      vector.transfer_read %k[%row, %i] : memref<?x64xf32, strided<[?, 1], offset: ?>>, vector<16xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def PlaceScratch : Pass<"attn-place-scratch", "::mlir::ModuleOp"> {
   let summary = "all allocations of a function in one block";
   let description = [{

@@ -86,6 +86,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     * `streams`: keys and values are not packed. A block of them is read where it
       is, as so many streams at once: keys 0, `n / streams`, ... of the block move
       on together. 0 when they are packed. So it is with the weights of a projection.
+    * `prefetch`: bytes of a stream that are asked for before they are read.
 
     What holds of them:
 
@@ -96,7 +97,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     * (schedule-C4) `block_m` is a multiple of `rows`.
     * (schedule-C5) `block_n` is a multiple of `columns`.
     * (schedule-C6) `chunk` is a multiple of `block_n`.
-    * (schedule-C7) `streams` is at least 0.
+    * (schedule-C7) `streams` and `prefetch` are at least 0.
 
     ```
     schedule = <block_m = 256, block_n = 256, rows = 8, columns = 32, lanes = 16>
@@ -107,7 +108,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
                         "int64_t":$lanes,
                         DefaultValuedParameter<"int64_t", "0">:$chunk,
                         DefaultValuedParameter<"bool", "false">:$fold_heads,
-                        DefaultValuedParameter<"int64_t", "0">:$streams);
+                        DefaultValuedParameter<"int64_t", "0">:$streams,
+                        DefaultValuedParameter<"int64_t", "0">:$prefetch);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -38,6 +38,9 @@ struct TargetInfo {
   /// Bytes of one core's data caches.
   int64_t l1Bytes = 32 * 1024;
   int64_t l2Bytes = 1024 * 1024;
+  /// How far ahead of where several streams are read code should ask for them; 0
+  /// where the processor finds them alone and is only held up.
+  int64_t prefetchBytes = 0;
 
   /// Return how many elements of `bits` bits one vector register holds.
   int64_t lanes(int64_t bits) const { return vectorBits / bits; }

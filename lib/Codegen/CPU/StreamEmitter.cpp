@@ -18,7 +18,7 @@ StreamEmitter::StreamEmitter(RewriterBase &rewriter, linalg::GenericOp op,
                              ScheduleAttr schedule)
     : b(rewriter), op(op), loc(op.getLoc()), lanes(schedule.getLanes()),
       rows(schedule.getRows()), columns(schedule.getColumns()),
-      streams(schedule.getStreams()) {
+      streams(schedule.getStreams()), prefetch(schedule.getPrefetch()) {
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
     return;
   left = op.getDpsInputs()[0];
@@ -87,6 +87,17 @@ StreamEmitter::Values StreamEmitter::emitLoop(Value from, Value to,
       body(loop.getInductionVar(), Values(loop.getRegionIterArgs()));
   scf::YieldOp::create(b, loc, results);
   return Values(loop.getResults());
+}
+
+void StreamEmitter::askAhead(ArrayRef<Value> values) {
+  auto loop = values.front().getDefiningOp<scf::ForOp>();
+  if (!loop || prefetch == 0)
+    return;
+  auto type = cast<RankedTensorType>(right.getType());
+  int64_t channels = type.isDynamicDim(1) ? columns : type.getDimSize(1);
+  int64_t bytes = channels * type.getElementTypeBitWidth() / 8;
+  loop->setAttr("attn.prefetch",
+                b.getIndexAttr(llvm::divideCeil(prefetch, bytes)));
 }
 
 /// Return a vector of sums from `tensor`; lanes beyond its end are 0.

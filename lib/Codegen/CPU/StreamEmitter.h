@@ -74,6 +74,9 @@ private:
   /// Emit a loop, or the body alone where it runs once.
   Values emitLoop(Value from, Value to, int64_t step, Values state,
                   LoopBody body);
+  /// Say of the loop that gave `values`, if one did, how many rows of keys or
+  /// values ahead memory is to be asked for.
+  void askAhead(ArrayRef<Value> values);
   Value readVector(Value tensor, ValueRange at, bool inBounds);
   Value broadcast(Value scalar);
   Value fma(Value x, Value y, Value z);
@@ -100,7 +103,7 @@ private:
   RewriterBase &b;
   linalg::GenericOp op;
   Location loc;
-  int64_t lanes, rows, columns, streams;
+  int64_t lanes, rows, columns, streams, prefetch;
   /// Query or weights, keys or values, scores or acc.
   Value left, right, result;
   /// The type of sums, and a vector of it.

@@ -200,6 +200,7 @@ StreamEmitter::Values StreamEmitter::emitDotProducts(Value strip,
   sums = emitLoop(zero, whole, lanes, sums, [&](Value channel, Values inner) {
     return addProducts(strip, keys, channel, /*inBounds=*/true, inner);
   });
+  askAhead(sums);
   if (ShapedType::isStatic(known) && known % lanes == 0)
     return sums;
   return addProducts(strip, keys, whole, /*inBounds=*/false, sums);

@@ -129,8 +129,10 @@ Value StreamEmitter::emitTile(Value strip, ChannelTile tile, const Visit &visit,
     };
   };
   sums = emitLoop(zero, visit.keys, 1, sums, [&](Value next, Values inner) {
-    return emitLoop(zero, visit.streams, 1, inner,
-                    perKey(add(visit.first, next)));
+    inner =
+        emitLoop(zero, visit.streams, 1, inner, perKey(add(visit.first, next)));
+    askAhead(inner);
+    return inner;
   });
   for (int64_t at = 0; at < rows * tile.vectors; ++at)
     acc = vector::TransferWriteOp::create(b, loc, sums[at], acc, place(at),
