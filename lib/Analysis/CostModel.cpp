@@ -30,6 +30,10 @@ static constexpr int64_t kEnoughTasks = 16;
 /// enough that starting and merging a task are lost in it.
 static constexpr int64_t kChunkBlocks = 2;
 
+/// The most chunks of one attention, where its keys are known: their states take
+/// memory, and more of them feed no more threads than heads and these.
+static constexpr int64_t kMostChunks = 16;
+
 /// How many parts of a block of keys are read at once where few rows leave the
 /// time to memory: one stream reaches half of what four do, eight no more.
 static constexpr int64_t kStreams = 4;
@@ -113,6 +117,10 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
   if (few &&
       (ShapedType::isDynamic(shape.keys) || shape.keys > kChunkBlocks * blockN))
     chunk = kChunkBlocks * blockN;
+  if (chunk > 0 && ShapedType::isStatic(shape.keys))
+    chunk = std::max<int64_t>(
+        chunk,
+        llvm::alignTo(llvm::divideCeil(shape.keys, kMostChunks), blockN));
   return ScheduleAttr::get(context, blockM, blockN, rows, columns, lanes, chunk,
                            few, few ? kStreams : 0,
                            few ? target.prefetchBytes : 0);

@@ -153,6 +153,18 @@ func.func @decode(%q: tensor<1x8x1x64xf32>, %k: tensor<1x2x8192x64xf32>)
   return %o : tensor<1x8x1x64xf32>
 }
 
+// There are at most 16 chunks, whose states take memory.
+//
+// CHECK-LABEL: func.func @decode_long
+// CHECK: block_n = 2048, {{.*}} chunk = 16384, fold_heads = true, streams = 4>
+func.func @decode_long(%q: tensor<1x8x1x64xf32>, %k: tensor<1x2x262144x64xf32>)
+    -> tensor<1x8x1x64xf32> {
+  %o = attn.sdpa %q, %k, %k
+    : tensor<1x8x1x64xf32>, tensor<1x2x262144x64xf32>,
+      tensor<1x2x262144x64xf32> -> tensor<1x8x1x64xf32>
+  return %o : tensor<1x8x1x64xf32>
+}
+
 // A chunk would hold all of 1024 keys: they are not split.
 //
 // CHECK-LABEL: func.func @decode_short
