@@ -139,7 +139,10 @@ ScheduleAttr attn::chooseProjectionSchedule(MLIRContext *context, int64_t rows,
                                             const TargetInfo &target,
                                             bool few) {
   int64_t lanes = std::max<int64_t>(target.lanes(bits), 1);
-  int64_t columns = 2 * lanes;
+  // In place, every output is a stream of its own: of more than one vector of them
+  // memory gives less, unless there are rows to keep the processor busy.
+  bool manyFew = ShapedType::isStatic(rows) && rows > 4;
+  int64_t columns = few && !manyFew ? lanes : 2 * lanes;
   int64_t tileRows = target.vectorRegisters >= 32 ? 8 : 4;
   if (ShapedType::isStatic(rows))
     tileRows = std::min<int64_t>(

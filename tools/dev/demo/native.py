@@ -49,3 +49,22 @@ class Library:
         output = np.empty_like(x)
         self.call("attention_layer", (x, lengths, *weights), (output,))
         return output
+
+    def pack(self, *weights):
+        """The weights of a layer, without the biases, as one block, on a cache line."""
+        size = describe(np.empty(0, np.float32))
+        tensors = [*map(describe, weights), size]
+        message = ctypes.create_string_buffer(512)
+        if self.library.attention_layer_pack_shape(*map(ctypes.byref, tensors), message, ctypes.c_size_t(512)):
+            raise RuntimeError(message.value.decode())
+        room = np.empty(size.shape[0] + 16, np.float32)
+        start = -room.ctypes.data % 64 // 4
+        block = room[start:start + size.shape[0]]
+        self.call("attention_layer_pack", weights, (block,))
+        return block
+
+    def attention_layer_packed(self, x, lengths, block, *biases):
+        """The same as attention_layer, with what pack gave in place of the weights."""
+        output = np.empty_like(x)
+        self.call("attention_layer_packed", (x, lengths, block, *biases), (output,))
+        return output
