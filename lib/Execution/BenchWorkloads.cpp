@@ -18,6 +18,10 @@ static constexpr Diagonal kNone = Diagonal::None, kTop = Diagonal::TopLeft,
                           kBottom = Diagonal::BottomRight;
 static constexpr Scores kPlain = Scores::Plain;
 
+/// The group of workloads that are attn.mha, with as many channels as its heads
+/// have together, and not attn.sdpa.
+static constexpr llvm::StringLiteral kLayers = "layers";
+
 // clang-format off
 /// group, name, B, H, G, M, N, D, type, causal, scores, window, ragged
 static constexpr NamedWorkload kWorkloads[] = {
@@ -63,7 +67,12 @@ static constexpr NamedWorkload kWorkloads[] = {
     // Other head sizes, and double precision.
     {"more",    "prefill-1024-d96",     1,  8,  8,  1024,  1024,  96, "f32"},
     {"more",    "prefill-1024-d256",    1,  8,  8,  1024,  1024, 256, "f32"},
-    {"more",    "prefill-1024-f64",     1,  8,  8,  1024,  1024,  64, "f64"}};
+    {"more",    "prefill-1024-f64",     1,  8,  8,  1024,  1024,  64, "f64"},
+    // Whole layers, projections included.
+    {kLayers,   "layer-bert-512",       1, 12, 12,   512,   512,  64, "f32"},
+    {kLayers,   "layer-minilm-128",     1, 12, 12,   128,   128,  32, "f32"},
+    {kLayers,   "layer-minilm-8x64",    8, 12, 12,    64,    64,  32, "f32"},
+    {kLayers,   "layer-bert-1",         1, 12, 12,     1,     1,  64, "f32"}};
 // clang-format on
 
 ArrayRef<NamedWorkload> mlir::attn::getNamedWorkloads() { return kWorkloads; }
@@ -113,7 +122,28 @@ static std::string windowClause(const NamedWorkload::Window &window) {
   return clause.empty() ? clause : " window = <" + clause + ">";
 }
 
+/// Return the module of a layer: tokens, and weight and bias for query, key, value
+/// and output.
+static std::string getLayerModule(const NamedWorkload &w) {
+  int64_t channels = w.heads * w.headSize;
+  std::string x = llvm::formatv("tensor<{0}x{1}x{2}x{3}>", w.batch, w.rows,
+                                channels, w.type);
+  std::string arguments = "%x: " + x, clauses;
+  for (StringRef role : {"query", "key", "value", "output"}) {
+    std::string weight =
+        llvm::formatv("%w_{0} : tensor<{1}x{1}x{2}>, %b_{0} : tensor<{1}x{2}>",
+                      role, channels, w.type);
+    arguments += ", " + weight;
+    clauses += (" " + role + "(" + weight + ")").str();
+  }
+  return llvm::formatv("func.func @f({0}) -> {1} {{\n  %y = attn.mha %x{2} "
+                       "heads = {3} : {1} -> {1}\n  return %y : {1}\n}\n",
+                       arguments, x, clauses, w.heads);
+}
+
 std::string NamedWorkload::getModule() const {
+  if (group == kLayers)
+    return getLayerModule(*this);
   auto tensor = [&](int64_t heads, int64_t length) {
     return llvm::formatv("tensor<{0}x{1}x{2}x{3}x{4}>", batch, heads, length,
                          headSize, type)
@@ -153,6 +183,8 @@ std::string NamedWorkload::describe() const {
   text += windowClause(window);
   if (ragged)
     text += " ragged";
+  if (group == kLayers)
+    text += " layer";
   return text;
 }
 
@@ -181,8 +213,10 @@ void mlir::attn::printJson(ArrayRef<const NamedWorkload *> workloads,
   };
   json.object([&] {
     json.attributeArray("workloads", [&] {
+      // Readers know one attention of queries, keys and values.
       for (const NamedWorkload *workload : workloads)
-        json.object([&] { write(*workload); });
+        if (workload->group != kLayers)
+          json.object([&] { write(*workload); });
     });
   });
   os << "\n";

@@ -23,6 +23,12 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
+/// Return whether `name` is an entry of another of `names` for packed weights.
+static bool isForPacked(StringRef name, ArrayRef<StringRef> names) {
+  return (name.consume_back("_pack") || name.consume_back("_packed")) &&
+         llvm::is_contained(names, name);
+}
+
 /// Build main around the function called `name`.
 static void buildMain(ModuleOp module, StringRef name) {
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
@@ -54,6 +60,9 @@ struct EmitMain : attn::impl::EmitMainBase<EmitMain> {
       if (name.consume_back(".signature"))
         names.push_back(name);
     }
+    SmallVector<StringRef> all = names;
+    llvm::erase_if(names,
+                   [&](StringRef name) { return isForPacked(name, all); });
     if (names.size() != 1) {
       module.emitError("expects one public function to make an executable of, "
                        "got ")
