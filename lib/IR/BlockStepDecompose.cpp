@@ -15,6 +15,7 @@
 #include "StepDecomposer.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -132,6 +133,24 @@ Value StepDecomposer::top(Value scores) {
 }
 
 SmallVector<Value> StepDecomposer::run() {
+  if (!op.getMask() || !packed || !op.getScheduleAttr())
+    return fold();
+  // A tile of which the mask takes every key leaves the state as it is.
+  SmallVector<Value> state(op.getDpsInits());
+  auto choice =
+      scf::IfOp::create(builder, loc, ValueRange(state).getTypes(), anyKept(),
+                        /*withElseRegion=*/true);
+  anchor = choice;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(builder, loc, fold());
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, state);
+  return SmallVector<Value>(choice.getResults());
+}
+
+/// Return the state after the block.
+SmallVector<Value> StepDecomposer::fold() {
   auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
   Value s = logits(streamed ? streamedScores() : scores());
   Value highest = top(s);

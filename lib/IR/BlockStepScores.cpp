@@ -126,7 +126,7 @@ Value StepDecomposer::readBroadcast(OpBuilder &b, Value tensor) {
     if (type.getDimSize(dim) == 1)
       return zero;
     // Outside of the body, which takes only what vectors can do.
-    OpBuilder outside(op);
+    OpBuilder outside(anchor);
     Value one = arith::ConstantIndexOp::create(outside, loc, 1);
     Value size = outside.createOrFold<tensor::DimOp>(loc, tensor, dim);
     Value last = outside.createOrFold<arith::SubIOp>(loc, size, one);
@@ -140,6 +140,54 @@ Value StepDecomposer::readBroadcast(OpBuilder &b, Value tensor) {
     clamped->setAttr("attn.unused_beyond", b.getUnitAttr());
   return tensor::ExtractOp::create(
       b, loc, tensor, ValueRange{bounded(head, 0), bounded(inHead, 1), key});
+}
+
+static Value isNotZero(OpBuilder &b, Location loc, Value number) {
+  Value zero =
+      arith::ConstantOp::create(b, loc, b.getZeroAttr(number.getType()));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, number, zero);
+}
+
+/// Return whether the mask leaves a key of the block to a row of the tile.
+Value StepDecomposer::anyKept() {
+  auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
+  Type type = cast<RankedTensorType>(op.getMask().getType()).getElementType();
+  auto zeros = [&](ArrayRef<int64_t> shape) -> Value {
+    Value zero =
+        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    Value empty = tensor::EmptyOp::create(builder, loc, shape, type);
+    return linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
+  };
+  auto both = [&](OpBuilder &b, Value more, Value so) {
+    return SmallVector<Value>{arith::OrIOp::create(b, loc, so, more)};
+  };
+  auto lastSize = [](Value tensor) {
+    return cast<RankedTensorType>(tensor.getType()).getShape().back();
+  };
+  int64_t columns = lastSize(op.getSum());
+  AffineExpr s0 = builder.getAffineSymbolExpr(0);
+  OpFoldResult panels = affine::makeComposedFoldedAffineApply(
+      builder, loc, streamed ? s0.ceilDiv(columns) : s0,
+      {tensor::getMixedSize(builder, loc, op.getKey(), 0)});
+  // Nothing is read of it: it says how many rows and keys there are.
+  Value extents = tensor::EmptyOp::create(
+      builder, loc,
+      {tensor::getMixedSize(builder, loc, op.getReference(), 0), panels,
+       builder.getIndexAttr(lastSize(op.getReference())),
+       builder.getIndexAttr(columns)},
+      type);
+  Value lanes = tile.generic(
+      4, {0, 1, 2}, {{extents, {dim(0), dim(1), dim(2), dim(3)}}},
+      {{zeros({columns}), {dim(3)}}}, [&](OpBuilder &b, ValueRange args) {
+        Value kept = readBroadcast(b, op.getMask());
+        return both(b, kept, args[1]);
+      })[0];
+  Value any = tile.generic(1, {0}, {{lanes, {dim(0)}}}, {{zeros({}), {}}},
+                           [&](OpBuilder &b, ValueRange args) {
+                             return both(b, args[0], args[1]);
+                           })[0];
+  Value number = tensor::ExtractOp::create(builder, loc, any, ValueRange());
+  return type.isInteger(1) ? number : isNotZero(builder, loc, number);
 }
 
 /// Return `s` after softcap, bias and exclusion.
@@ -163,12 +211,8 @@ Value StepDecomposer::adjust(OpBuilder &b, Value s, std::optional<unsigned> low,
   Value kept;
   if (Value mask = op.getMask()) {
     kept = readBroadcast(b, mask);
-    if (!kept.getType().isInteger(1)) {
-      Value zero =
-          arith::ConstantOp::create(b, loc, b.getZeroAttr(kept.getType()));
-      kept =
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, kept, zero);
-    }
+    if (!kept.getType().isInteger(1))
+      kept = isNotZero(b, loc, kept);
   }
   auto keep = [&](Value condition) {
     kept = kept ? arith::AndIOp::create(b, loc, kept, condition).getResult()

@@ -20,7 +20,7 @@ public:
         tile(builder, op.getLoc(),
              cast<RankedTensorType>(op.getAcc().getType()).getElementType()),
         builder(builder), loc(op.getLoc()), packed(op.hasPackedRows()),
-        streamed(op.isStreamed()) {
+        streamed(op.isStreamed()), anchor(op) {
     number();
   }
 
@@ -37,6 +37,8 @@ private:
   Value logits(Value scores);
   Value adjusted(Value scores);
   Value hasExclusions();
+  Value anyKept();
+  SmallVector<Value> fold();
   Value adjust(OpBuilder &b, Value s, std::optional<unsigned> low,
                ValueRange args);
   Value rowIndex(OpBuilder &b);
@@ -71,6 +73,8 @@ private:
   Dims m, n, e;
   SmallVector<AffineExpr> score;
   AffineExpr k;
+  /// Before this op stands what is the same in every iteration of a body.
+  Operation *anchor;
   /// What visibleKeys returns, once it is known.
   Value visible;
 };

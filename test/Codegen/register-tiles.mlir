@@ -272,3 +272,26 @@ func.func @clamped(%x: tensor<20xf32>, %init: tensor<32xf32>) -> tensor<32xf32> 
   } -> tensor<32xf32>
   return %y : tensor<32xf32>
 }
+
+// -----
+
+// Whether one of many bytes is not 0.
+//
+// CHECK-LABEL: func.func @any
+// CHECK: arith.ori {{.*}} : vector<8xi8>
+// CHECK: vector.reduction <or>, %{{.*}} : vector<8xi8> into i8
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @any(%x: tensor<32xi8>) -> tensor<i8> {
+  %zero = arith.constant 0 : i8
+  %empty = tensor.empty() : tensor<i8>
+  %start = linalg.fill ins(%zero : i8) outs(%empty : tensor<i8>) -> tensor<i8>
+  %any = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>,
+      affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : tensor<32xi8>) outs(%start : tensor<i8>) {
+  ^bb0(%in: i8, %out: i8):
+    %or = arith.ori %out, %in : i8
+    linalg.yield %or : i8
+  } -> tensor<i8>
+  return %any : tensor<i8>
+}

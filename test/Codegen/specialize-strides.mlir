@@ -120,3 +120,28 @@ func.func @block(%x: memref<?x64xf32, strided<[?, ?], offset: ?>>,
   }
   return
 }
+
+// -----
+
+// A mask of rank 2 that has been given two dimensions of 1 is still the argument.
+//
+// CHECK-LABEL: func.func @expanded
+// CHECK: scf.if
+// CHECK: vector.transfer_read {{.*}} strided<[?, ?, ?, 1], offset: ?>>, vector<16xi8>
+func.func @expanded(%x: memref<?x64xi8, strided<[?, ?], offset: ?>>,
+    %y: memref<16xi8>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i8
+  %rows = memref.dim %x, %c0 : memref<?x64xi8, strided<[?, ?], offset: ?>>
+  %mask = memref.expand_shape %x [[0, 1, 2], [3]] output_shape [1, 1, %rows, 64]
+    : memref<?x64xi8, strided<[?, ?], offset: ?>>
+    into memref<1x1x?x64xi8, strided<[?, ?, ?, ?], offset: ?>>
+  scf.for %i = %c0 to %n step %c1 {
+    %v = vector.transfer_read %mask[%c0, %c0, %i, %c0], %zero {in_bounds = [true]}
+      : memref<1x1x?x64xi8, strided<[?, ?, ?, ?], offset: ?>>, vector<16xi8>
+    vector.transfer_write %v, %y[%c0] {in_bounds = [true]}
+      : vector<16xi8>, memref<16xi8>
+  }
+  return
+}

@@ -173,3 +173,30 @@ func.func @channels(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
     -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
   return %a1 : tensor<1x2x8x32xf32>
 }
+
+// A tile of which the mask takes every key leaves the state as it is, and costs no
+// product.
+//
+// CHECK-LABEL: func.func @masked
+// CHECK-SAME: %[[R:[a-z0-9]+]]: tensor<1x8xf32>, %[[S:[a-z0-9]+]]: tensor<1x8x32xf32>, %[[A:[a-z0-9]+]]: tensor<1x2x8x32xf32>, %[[MASK:[a-z0-9]+]]: tensor<1x?x?xi8>
+// CHECK: linalg.generic
+// CHECK: tensor.extract %[[MASK]]
+// CHECK: arith.ori
+// CHECK: %[[ANY:.*]] = arith.cmpi ne
+// CHECK: scf.if %[[ANY]]
+// CHECK: arith.mulf
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %[[R]], %[[S]], %[[A]]
+func.func @masked(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
+    %v: tensor<2x2x32x32xf32>, %r: tensor<1x8xf32>, %s: tensor<1x8x32xf32>,
+    %a: tensor<1x2x8x32xf32>, %mask: tensor<1x?x?xi8>, %i: index)
+    -> tensor<1x2x8x32xf32> {
+  %c8 = arith.constant 8 : index
+  %r1, %s1, %a1 = attn.block_step %q, %k, %v mask(%mask : tensor<1x?x?xi8>)
+    state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %c8, position %i, key %i of %i) scale = 1.0
+    schedule = <block_m = 8, block_n = 64, rows = 8, columns = 32, lanes = 16>
+    : tensor<1x16x8xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
+  return %a1 : tensor<1x2x8x32xf32>
+}

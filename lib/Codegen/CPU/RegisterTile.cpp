@@ -166,10 +166,13 @@ Value TileEmitter::identity(unsigned output) {
       !llvm::is_contained(combiner->getOperands(),
                           op.getBody()->getArguments().back()))
     return {};
+  OpBuilder::InsertionGuard guard(b);
+  if (isa<arith::OrIOp>(combiner))
+    return arith::ConstantOp::create(
+        b, loc, b.getZeroAttr(combiner->getResult(0).getType()));
   auto type = dyn_cast<FloatType>(combiner->getResult(0).getType());
   if (!type)
     return {};
-  OpBuilder::InsertionGuard guard(b);
   if (isa<arith::AddFOp>(combiner))
     return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
   if (isa<arith::MaxNumFOp>(combiner))
@@ -245,6 +248,27 @@ SmallVector<Value> TileEmitter::emitParallel(unsigned at,
                   });
 }
 
+/// Return `before` combined with all lanes of `vector`, as the body does it.
+Value TileEmitter::reduceVector(unsigned output, Value vector, Value before) {
+  Operation *combiner =
+      op.getBody()->getTerminator()->getOperand(output).getDefiningOp();
+  auto reduce = [&](vector::CombiningKind kind, arith::FastMathFlags flags) {
+    return vector::ReductionOp::create(b, loc, kind, vector, flags).getResult();
+  };
+  if (isa<arith::OrIOp>(combiner))
+    return arith::OrIOp::create(
+        b, loc, before,
+        reduce(vector::CombiningKind::OR, arith::FastMathFlags::none));
+  if (isa<arith::AddFOp>(combiner))
+    return arith::AddFOp::create(
+        b, loc, before,
+        reduce(vector::CombiningKind::ADD, arith::FastMathFlags::reassoc));
+  // The lanes of a maximum are never NaN: it is taken by comparison.
+  return arith::MaxNumFOp::create(
+      b, loc, before,
+      reduce(vector::CombiningKind::MAXNUMF, arith::FastMathFlags::nnan));
+}
+
 /// Emit one step of the parallel loops: accumulators in, reductions, out.
 SmallVector<Value> TileEmitter::emitStep(SmallVector<Value> outputs) {
   // The state of the reductions: every output that is not carried, then the
@@ -278,22 +302,9 @@ SmallVector<Value> TileEmitter::emitStep(SmallVector<Value> outputs) {
     for (const Offsets &point : slots[i]) {
       Lane lane{Lane::Vector, after[next++]};
       if (horizontal) {
-        bool add = isa<arith::AddFOp>(
-            op.getBody()->getTerminator()->getOperand(i).getDefiningOp());
-        // The lanes of a maximum are never NaN: it is taken by comparison.
-        arith::FastMathFlags flags =
-            add ? arith::FastMathFlags::reassoc : arith::FastMathFlags::nnan;
-        lane.kind = Lane::Scalar;
-        lane.value = vector::ReductionOp::create(
-            b, loc,
-            add ? vector::CombiningKind::ADD : vector::CombiningKind::MAXNUMF,
-            lane.value, flags);
         Value before =
             start[i] ? start[i] : load(outputs[i], outputMap(i), point).value;
-        lane.value =
-            add ? arith::AddFOp::create(b, loc, before, lane.value).getResult()
-                : arith::MaxNumFOp::create(b, loc, before, lane.value)
-                      .getResult();
+        lane = {Lane::Scalar, reduceVector(i, lane.value, before)};
       }
       outputs[i] = store(outputs[i], outputMap(i), point, lane);
     }

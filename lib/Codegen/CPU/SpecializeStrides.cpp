@@ -54,22 +54,36 @@ static bool hasUnknownInnermostStride(MemRefType type) {
   return ShapedType::isDynamic(strides.back());
 }
 
+/// Return what `memref` is a view of whose innermost stride is the same, if it is
+/// known to be; else null.
+static Value viewed(Value memref) {
+  Operation *op = memref.getDefiningOp();
+  if (auto subview = dyn_cast<memref::SubViewOp>(op)) {
+    // The last dimension must be kept, with a step of 1.
+    int64_t last = subview.getSourceType().getRank() - 1;
+    bool isKept = !subview.getDroppedDims().test(last) &&
+                  subview.getStaticStrides().back() == 1;
+    return isKept ? subview.getSource() : Value();
+  }
+  // The last of the dimensions that one becomes has its stride.
+  if (auto expanded = dyn_cast<memref::ExpandShapeOp>(op))
+    return expanded.getSrcType().getRank() > 0 ? expanded.getSrc() : Value();
+  if (auto collapsed = dyn_cast<memref::CollapseShapeOp>(op)) {
+    SmallVector<ReassociationIndices> groups =
+        collapsed.getReassociationIndices();
+    bool isKept = !groups.empty() && groups.back().size() == 1;
+    return isKept ? collapsed.getSrc() : Value();
+  }
+  return {};
+}
+
 /// Return the argument that `memref` is a part of, if its innermost stride is the
 /// argument's; else null.
 static BlockArgument argumentOf(Value memref) {
-  while (Operation *op = memref.getDefiningOp()) {
-    auto subview = dyn_cast<memref::SubViewOp>(op);
-    if (!subview)
-      return {};
-    // The last dimension must be kept, with a step of 1.
-    int64_t last = subview.getSourceType().getRank() - 1;
-    if (subview.getDroppedDims().test(last) ||
-        subview.getStaticStrides().back() != 1)
-      return {};
-    memref = subview.getSource();
-  }
-  auto argument = cast<BlockArgument>(memref);
-  return isa<func::FuncOp>(argument.getOwner()->getParentOp())
+  while (memref && memref.getDefiningOp())
+    memref = viewed(memref);
+  auto argument = dyn_cast_if_present<BlockArgument>(memref);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp())
              ? argument
              : BlockArgument();
 }

@@ -68,6 +68,7 @@ private:
   Lane lookup(Value value, DenseMap<Value, Lane> &lanesOf);
   Value toVector(Lane lane);
   Value identity(unsigned output);
+  Value reduceVector(unsigned output, Value vector, Value before);
   Value constantIndex(int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
   }
