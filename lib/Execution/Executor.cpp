@@ -154,6 +154,12 @@ void Executor::setThreads(unsigned threads) const {
     library->getSetNumThreads()(static_cast<int>(threads));
 }
 
+unsigned Executor::getThreads() const {
+  if (!library->getGetMaxThreads())
+    return 1;
+  return static_cast<unsigned>(library->getGetMaxThreads()());
+}
+
 void Executor::resetPeakMemory() { resetScratchPeak(); }
 
 int64_t Executor::getPeakMemory() { return getScratchPeak(); }

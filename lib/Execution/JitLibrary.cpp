@@ -59,6 +59,8 @@ Error JitLibrary::loadOpenMP() {
       continue;
     setNumThreads =
         reinterpret_cast<void (*)(int)>(dlsym(handle, "omp_set_num_threads"));
+    getMaxThreads =
+        reinterpret_cast<int (*)()>(dlsym(handle, "omp_get_max_threads"));
     auto generator = llvm::orc::DynamicLibrarySearchGenerator::Load(
         path.c_str(), jit->getDataLayout().getGlobalPrefix());
     if (!generator)

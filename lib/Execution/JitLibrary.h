@@ -25,6 +25,9 @@ public:
   /// Return libomp's `omp_set_num_threads`, or null if libomp is not needed.
   void (*getSetNumThreads() const)(int) { return setNumThreads; }
 
+  /// Return libomp's `omp_get_max_threads`, or null if libomp is not needed.
+  int (*getGetMaxThreads() const)() { return getMaxThreads; }
+
 private:
   llvm::Error defineAllocators();
   llvm::Error loadOpenMP();
@@ -34,6 +37,7 @@ private:
   std::string complaints;
   std::unique_ptr<llvm::orc::LLJIT> jit;
   void (*setNumThreads)(int) = nullptr;
+  int (*getMaxThreads)() = nullptr;
 };
 
 } // namespace mlir::attn

@@ -208,6 +208,8 @@ void attn::buildCpuPipeline(OpPassManager &pm, const CompileOptions &options) {
   for (const PhaseInfo &info : kPhases) {
     if (info.phase > options.stopAfter || info.phase == Phase::Object)
       return;
+    if (info.phase == Phase::Schedule && options.record)
+      pm.addPass(createApplyRecord(options.record));
     buildPhase(pm, info.phase);
     if (info.phase == Phase::Llvm && options.executable)
       pm.addPass(createEmitMain());

@@ -13,6 +13,8 @@
 // Nothing is tiled here. Where the number of rows is known at run time only, the op is there twice, for few rows and for
 // many, under a test of M * H / G.
 
+#include "attn/Transforms/SelectSchedule.h"
+
 #include "attn/Analysis/CostModel.h"
 #include "attn/Analysis/KnownExtents.h"
 #include "attn/Transforms/Passes.h"
@@ -34,7 +36,7 @@ using namespace mlir;
 using namespace mlir::attn;
 
 /// Write `schedule` on `op` and say so.
-static void setSchedule(SdpaOp op, ScheduleAttr schedule) {
+static void writeSchedule(SdpaOp op, ScheduleAttr schedule) {
   op.setScheduleAttr(schedule);
   remark::passed(op.getLoc(),
                  remark::RemarkOpts::name("Scheduled").category("attn"))
@@ -54,9 +56,7 @@ static ScheduleAttr withoutChunks(ScheduleAttr schedule) {
                            schedule.getStreams(), schedule.getPrefetch());
 }
 
-/// Return whether the states of chunks of keys can be given memory when the
-/// function starts: as many as `op` can have in any iteration of a loop round it.
-static bool canSplitKeys(SdpaOp op) {
+bool attn::canSplitKeys(SdpaOp op) {
   int64_t heads = headDim(op.getQueryLayout());
   TensorDim key{op.getKey(), sequenceDim(op.getKeyLayout())};
   TensorDim others[] = {{op.getQuery(), kBatchDim},
@@ -67,33 +67,48 @@ static bool canSplitKeys(SdpaOp op) {
                       [](TensorDim dim) { return isKnownOnEntry(dim); });
 }
 
-/// Give `op` a schedule, or two under a test where its rows are dynamic.
-static void schedule(OpBuilder &b, SdpaOp op, const TargetInfo &target) {
-  AttentionShape shape = AttentionShape::get(op);
+int64_t attn::getAccumulatorBits(SdpaOp op) {
   auto type = cast<RankedTensorType>(op.getQuery().getType());
-  int64_t bits = type.getElementType().isF64() ? 64 : 32;
+  return type.getElementType().isF64() ? 64 : 32;
+}
+
+RowCount attn::getRowCount(SdpaOp op) {
+  AttentionShape shape = AttentionShape::get(op);
   int64_t group = getGroupSize(shape);
-  bool canSplit = canSplitKeys(op);
-  auto choose = [&](bool few) {
-    ScheduleAttr best =
-        chooseSchedule(op.getContext(), shape, bits, target, few);
-    return canSplit ? best : withoutChunks(best);
-  };
   int64_t most = getFewRows(group);
-  bool mayBeFew = ShapedType::isStatic(group) && group <= most;
-  if (!mayBeFew || ShapedType::isStatic(shape.rows))
-    return setSchedule(op, choose(mayBeFew && shape.rows * group <= most));
+  if (ShapedType::isDynamic(group) || group > most)
+    return RowCount::Many;
+  if (ShapedType::isDynamic(shape.rows))
+    return RowCount::Either;
+  return shape.rows * group <= most ? RowCount::Few : RowCount::Many;
+}
+
+ScheduleAttr attn::chooseSchedule(SdpaOp op, const TargetInfo &target,
+                                  bool few) {
+  ScheduleAttr best = chooseSchedule(op.getContext(), AttentionShape::get(op),
+                                     getAccumulatorBits(op), target, few);
+  return canSplitKeys(op) ? best : withoutChunks(best);
+}
+
+void attn::setSchedule(OpBuilder &b, SdpaOp op,
+                       function_ref<ScheduleAttr(bool few)> choose) {
+  RowCount count = getRowCount(op);
+  if (count != RowCount::Either)
+    return writeSchedule(op, choose(count == RowCount::Few));
+  AttentionShape shape = AttentionShape::get(op);
+  int64_t group = getGroupSize(shape);
   Location loc = op.getLoc();
   b.setInsertionPoint(op);
   Value rows =
       getValueOrCreateConstantIndexOp(b, loc, AttentionDims::get(b, op).rows);
-  Value limit = arith::ConstantIndexOp::create(b, loc, most / group);
+  Value limit =
+      arith::ConstantIndexOp::create(b, loc, getFewRows(group) / group);
   Value few =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, rows, limit);
   auto branch = [&](bool isFew) {
     return [&, isFew](OpBuilder &nested, Location) {
       auto copy = cast<SdpaOp>(nested.clone(*op));
-      setSchedule(copy, choose(isFew));
+      writeSchedule(copy, choose(isFew));
       scf::YieldOp::create(nested, loc, copy->getResults());
     };
   };
@@ -173,7 +188,9 @@ struct SelectSchedule : public attn::impl::SelectScheduleBase<SelectSchedule> {
     TargetInfo target = TargetInfo::get(getOperation());
     OpBuilder builder(&getContext());
     for (SdpaOp op : ops)
-      schedule(builder, op, target);
+      setSchedule(builder, op, [&](bool few) {
+        return attn::chooseSchedule(op, target, few);
+      });
     SmallVector<linalg::GenericOp> projections;
     getOperation()->walk([&](linalg::GenericOp op) {
       if (!op->hasAttr("attn.schedule") && isProjection(op))

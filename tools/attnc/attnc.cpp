@@ -7,6 +7,7 @@
 //
 // Exit status: 0 good, 1 the compilation failed, 2 wrong use.
 
+#include "attn/Execution/Tuner.h"
 #include "attn/Pipeline/Input.h"
 #include "attn/Pipeline/Output.h"
 #include "attn/Pipeline/Phases.h"
@@ -57,6 +58,12 @@ struct Flags {
                             cl::desc("list the phases")};
   cl::opt<std::string> header{"header", cl::value_desc("FILE.h"), cl::cat(ours),
                               cl::desc("write a C header of the functions")};
+  cl::opt<double> tune{
+      "tune", cl::value_desc("SECONDS"), cl::cat(ours),
+      cl::desc("measure schedules on this machine, for about so long")};
+  cl::opt<std::string> record{
+      "tune-record", cl::value_desc("FILE.json"), cl::cat(ours),
+      cl::desc("use what --tune measured before, and let it add to it")};
   cl::opt<std::string> linker{"linker", cl::value_desc("PATH"), cl::cat(ours),
                               cl::desc("instead of cc or ld.lld from PATH")};
 };
@@ -107,6 +114,23 @@ getOutputKind(const Flags &flags, const CompileOptions &options) {
   return *kind;
 }
 
+/// Fails unless --tune goes together with the other flags.
+static llvm::Error checkTuning(const Flags &flags,
+                               const CompileOptions &options) {
+  if (flags.tune.getNumOccurrences() == 0)
+    return llvm::Error::success();
+  if (!(flags.tune > 0))
+    return llvm::createStringError("expects --tune of more than 0 seconds");
+  if (!options.target.empty() && options.target != "host")
+    return llvm::createStringError(
+        "expects --target=host with --tune, got --target=" + options.target);
+  if (options.stopAfter < Phase::Schedule)
+    return llvm::createStringError(
+        "expects a phase from 'schedule' on with --tune, got --stop-after=" +
+        flags.stopAfter);
+  return llvm::Error::success();
+}
+
 /// Print remarks of which the category matches `regex`. Fails where remarks are
 /// on already.
 static LogicalResult enableRemarks(MLIRContext &context, StringRef regex) {
@@ -121,7 +145,7 @@ static LogicalResult enableRemarks(MLIRContext &context, StringRef regex) {
 
 /// Read, run the phases, write.
 static int compile(const Flags &flags, std::optional<OutputKind> kind,
-                   const CompileOptions &options) {
+                   CompileOptions options) {
   DialectRegistry registry;
   registerCompilerDialects(registry);
   // One small module gains nothing from threads.
@@ -154,6 +178,13 @@ static int compile(const Flags &flags, std::optional<OutputKind> kind,
       return failed(std::move(error));
   if (!kind && options.dumpFolder.empty())
     return EXIT_SUCCESS;
+  if (flags.tune > 0 || !flags.record.empty()) {
+    TimingScope tuning = scope.nest("Tune");
+    auto record = openRecord(*module, options, flags.tune, flags.record);
+    if (!record)
+      return failed(record.takeError());
+    options.record = std::move(*record);
+  }
   PassManager pm(&context);
   pm.enableTiming(scope);
   if (mlir::failed(applyPassManagerCLOptions(pm)))
@@ -211,6 +242,8 @@ int main(int argc, char **argv) {
   if (!options.target.empty())
     if (llvm::Error error = TargetInfo::parse(options.target).takeError())
       return wrongUse(llvm::toString(std::move(error)));
+  if (llvm::Error error = checkTuning(flags, options))
+    return wrongUse(llvm::toString(std::move(error)));
   if (!flags.remarks.empty() && !llvm::Regex(flags.remarks).isValid())
     return wrongUse("expects a regular expression, got --remarks=" +
                     flags.remarks);

@@ -40,6 +40,9 @@ public:
   /// that says so; 0 leaves it to the system.
   void setThreads(unsigned threads) const;
 
+  /// Return how many threads calls of this thread use.
+  unsigned getThreads() const;
+
   /// Forget how much memory loaded functions of this process allocated, and
   /// return the most that they have held at once since then, beside outputs.
   static void resetPeakMemory();

@@ -6,9 +6,12 @@
 #ifndef ATTN_PIPELINE_OPTIONS_H
 #define ATTN_PIPELINE_OPTIONS_H
 
+#include <memory>
 #include <string>
 
 namespace mlir::attn {
+
+struct ScheduleRecord;
 
 /// The steps of compilation, in order.
 enum class Phase {
@@ -36,6 +39,8 @@ struct CompileOptions {
   bool executable = false;
   /// Folder that gets the IR after each phase, `3-schedule.mlir`; empty: none.
   std::string dumpFolder;
+  /// Schedules for ops that have none; null: the cost model's.
+  std::shared_ptr<const ScheduleRecord> record;
 };
 
 } // namespace mlir::attn

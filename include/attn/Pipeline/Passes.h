@@ -6,13 +6,23 @@
 #ifndef ATTN_PIPELINE_PASSES_H
 #define ATTN_PIPELINE_PASSES_H
 
+#include "attn/Pipeline/ScheduleRecord.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/Pass.h"
+
+#include <memory>
 
 namespace mlir::attn {
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "attn/Pipeline/Passes.h.inc"
+
+/// Return attn-apply-record for a record in memory.
+std::unique_ptr<Pass>
+createApplyRecord(std::shared_ptr<const ScheduleRecord> record);
 
 } // namespace mlir::attn
 

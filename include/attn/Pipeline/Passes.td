@@ -34,6 +34,38 @@ def SetTarget : Pass<"attn-set-target", "::mlir::ModuleOp"> {
   ];
 }
 
+def ApplyRecord : Pass<"attn-apply-record", "::mlir::ModuleOp"> {
+  let summary = "writes schedules that were measured before";
+  let description = [{
+    Writes on every `attn.sdpa` that has no schedule, and that the record of `file`
+    knows, the schedule which was the fastest when `attnc --tune` measured it. An op
+    whose number of rows is dynamic is there twice afterwards, as after
+    `attn-select-schedule`, which sees to what is not in the record. Fails where the
+    file is no record. One of another machine is not used, which is a warning.
+
+    ```mlir
+    %o = attn.sdpa %q, %k, %v scale = 0.125
+         : tensor<1x8x1024x64xf32>, tensor<1x8x1024x64xf32>,
+           tensor<1x8x1024x64xf32> -> tensor<1x8x1024x64xf32>
+    ```
+
+    becomes, where a register tile of 4 x 64 was faster than that of 8 x 32,
+
+    ```mlir
+    %o = attn.sdpa %q, %k, %v scale = 0.125 schedule = <block_m = 512,
+         block_n = 256, rows = 4, columns = 64, lanes = 16>
+         : tensor<1x8x1024x64xf32>, tensor<1x8x1024x64xf32>,
+           tensor<1x8x1024x64xf32> -> tensor<1x8x1024x64xf32>
+    ```
+  }];
+  let options = [
+    Option<"file", "file", "std::string", "\"\"", "a record of schedules">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::attn::AttnDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def VerifyPhase : Pass<"attn-verify-phase", "::mlir::ModuleOp"> {
   let summary = "checks what a phase promises";
   let description = [{
