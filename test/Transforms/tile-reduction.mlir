@@ -1,6 +1,8 @@
 // Upstream's tiler parts the keys of a step, in a stock mlir-opt too: each part has a
 // state that starts as (-inf, 0, 0), and the states are merged in their order.
 //
+// REQUIRES: AttnPlugin
+// UNSUPPORTED: sanitize
 // RUN: mlir-opt %s --load-dialect-plugin=%lib/AttnPlugin.so \
 // RUN:   --transform-interpreter --canonicalize --cse | FileCheck %s
 
