@@ -306,6 +306,14 @@ static void drawDynamicExtents(FuzzCase &fuzz, FuzzRandom &random) {
   limitWork(fuzz, keep);
 }
 
+/// Return whether a number of keys stands in one operand only, and so may be any.
+static bool isFreeKeyCount(char letter, llvm::ArrayRef<FuzzValue> values) {
+  int64_t places = 0;
+  for (const FuzzValue &value : values)
+    places += llvm::count(value.shape, letter);
+  return letter == 'N' && places == 1;
+}
+
 /// Make one extent wrong that no broadcast makes right.
 static void drawBreak(FuzzCase &fuzz, FuzzRandom &random) {
   auto values = getFuzzOperands(fuzz);
@@ -315,7 +323,8 @@ static void drawBreak(FuzzCase &fuzz, FuzzRandom &random) {
   if (value.isScalar)
     return;
   int64_t dim = random.below(value.shape.size());
-  if (value.shape[dim] == '1' || value.shape[dim] == 'T')
+  if (value.shape[dim] == '1' || value.shape[dim] == 'T' ||
+      isFreeKeyCount(value.shape[dim], values))
     return;
   fuzz.set("break", value.name + "." + Twine(dim));
 }
