@@ -181,6 +181,25 @@ static void printLayouts(OpAsmPrinter &printer, Operation *,
   printLayouts(static_cast<AsmPrinter &>(printer), layouts);
 }
 
+/// Parse the region of a score: `(%s: f32, %b: index, ...) { ... }`.
+static ParseResult parseScoreBody(OpAsmParser &parser, Region &body) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren,
+                               /*allowType=*/true))
+    return failure();
+  return parser.parseRegion(body, arguments);
+}
+
+/// Print what parseScoreBody reads.
+static void printScoreBody(OpAsmPrinter &printer, Operation *, Region &body) {
+  printer << '(';
+  llvm::interleaveComma(body.getArguments(), printer, [&](BlockArgument arg) {
+    printer.printRegionArgument(arg);
+  });
+  printer << ") ";
+  printer.printRegion(body, /*printEntryBlockArgs=*/false);
+}
+
 /// The operands of merge_outputs have the types of its results.
 static ParseResult
 parseSameTypes(OpAsmParser &, ArrayRef<OpAsmParser::UnresolvedOperand> outputs,

@@ -185,9 +185,12 @@ static SdpaOp attend(ImplicitLocOpBuilder &b, MhaOp op, Value query,
                                   values.layout, Layout::bshd);
   return SdpaOp::create(
       b, queryType.clone(shape), op.getLse() ? op.getLse().getType() : Type(),
-      query, keys.tensor, values.tensor, op.getBias(), op.getMask(),
-      op.getKvLengths(), op.getQueryOffset(), op.getSinks(), op.getScaleAttr(),
-      op.getCausal(), op.getWindowAttr(), op.getSoftcapAttr(), layouts,
+      /*weights=*/Type(), query, keys.tensor, values.tensor, op.getBias(),
+      op.getMask(), op.getKvLengths(), op.getQueryOffset(), op.getSinks(),
+      /*page_table=*/Value(), /*cu_seqlens_q=*/Value(),
+      /*cu_seqlens_k=*/Value(), /*key_scale=*/Value(), /*value_scale=*/Value(),
+      op.getScaleAttr(), op.getCausal(), op.getWindowAttr(),
+      op.getSoftcapAttr(), layouts,
       /*schedule=*/ScheduleAttr());
 }
 

@@ -170,6 +170,8 @@ static LogicalResult verifyCache(MhaOp op, LayerDims &dims) {
 }
 
 LogicalResult MhaOp::verify() {
+  if (!getScoreMod().empty() || !getMaskMod().empty())
+    return emitOpError() << "has a region, which is not lowered";
   LayerDims dims;
   if (failed(verifyProjections(*this, dims)) ||
       failed(verifyHeads(*this, dims)) || failed(verifyRotary(*this, dims)) ||

@@ -46,7 +46,31 @@ static std::array<SharedDim *, 4> inLayout(Layout layout, SharedDim &batch,
   return {&batch, &sequence, &heads, &channels};
 }
 
+/// Fails for what has a place in the op but no lowering.
+static LogicalResult verifyLowered(SdpaOp op) {
+  auto refuse = [&](StringRef name) {
+    return op.emitOpError() << "has '" << name << "', which is not lowered";
+  };
+  if (!op.getScoreMod().empty())
+    return refuse("score_mod");
+  if (!op.getMaskMod().empty())
+    return refuse("mask_mod");
+  if (op.getWeights())
+    return refuse("weights");
+  for (auto [name, operand] :
+       {std::pair<StringRef, Value>{"page_table", op.getPageTable()},
+        {"cu_seqlens_q", op.getCuSeqlensQ()},
+        {"cu_seqlens_k", op.getCuSeqlensK()},
+        {"key_scale", op.getKeyScale()},
+        {"value_scale", op.getValueScale()}})
+    if (operand)
+      return refuse(name);
+  return success();
+}
+
 LogicalResult SdpaOp::verify() {
+  if (failed(verifyLowered(*this)))
+    return failure();
   NamedType query("query", getQuery()), key("key", getKey()),
       value("value", getValue()), output("output", getOutput());
   // sdpa-C1

@@ -236,9 +236,12 @@ SdpaOp::getTiledImplementation(OpBuilder &builder,
   }
   Causal causal = getCausal() == Causal::None ? Causal::None : Causal::TopLeft;
   auto tile = SdpaOp::create(
-      builder, loc, types, query, key, value, bias, mask, lengths, offset,
-      sinks, getScaleAttr(), CausalAttr::get(getContext(), causal),
-      getWindowAttr(), getSoftcapAttr(), getLayoutAttr(), getScheduleAttr());
+      builder, loc, types[0], getLse() ? types[1] : Type(),
+      /*weights=*/Type(), query, key, value, bias, mask, lengths, offset, sinks,
+      /*page_table=*/Value(), /*cu_seqlens_q=*/Value(),
+      /*cu_seqlens_k=*/Value(), /*key_scale=*/Value(), /*value_scale=*/Value(),
+      getScaleAttr(), CausalAttr::get(getContext(), causal), getWindowAttr(),
+      getSoftcapAttr(), getLayoutAttr(), getScheduleAttr());
   return TilingResult{
       {tile}, SmallVector<Value>(tile->getResults()), std::move(tiler.slices)};
 }

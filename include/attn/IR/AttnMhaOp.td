@@ -151,6 +151,7 @@ def Attn_MhaOp : Attn_Op<"mha", [
   let results = (outs Attn_Tensor:$output, Optional<Attn_Tensor>:$present_key,
                       Optional<Attn_Tensor>:$present_value,
                       Optional<Attn_LseTensor>:$lse);
+  let regions = (region AnyRegion:$score_mod, AnyRegion:$mask_mod);
   let assemblyFormat = [{
     $x (`memory` `(` $memory^ `:` type($memory) `)`)?
     `query` `(` $q_weight `:` type($q_weight)
@@ -176,6 +177,8 @@ def Attn_MhaOp : Attn_Op<"mha", [
     (`window` `=` $window^)?
     (`softcap` `=` $softcap^)?
     (`pairing` `=` $pairing^)?
+    (`score_mod` custom<ScoreBody>($score_mod)^)?
+    (`mask_mod` custom<ScoreBody>($mask_mod)^)?
     attr-dict `:` type($x) `->` type($output)
     (`present` `(` type($present_key)^ `,` type($present_value) `)`)?
     (`lse` `(` type($lse)^ `)`)?

@@ -11,5 +11,6 @@ include "attn/IR/AttnMhaOp.td"
 include "attn/IR/AttnRopeOp.td"
 include "attn/IR/AttnMergeOutputsOp.td"
 include "attn/IR/AttnTileOps.td"
+include "attn/IR/AttnYieldOp.td"
 
 #endif // ATTN_IR_ATTNOPS_TD

@@ -9,7 +9,7 @@
 include "attn/IR/AttnTypes.td"
 
 def Attn_SdpaOp : Attn_Op<"sdpa", [
-    AttrSizedOperandSegments, NoMemoryEffect,
+    AttrSizedOperandSegments, AttrSizedResultSegments, NoMemoryEffect,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
       ["reifyResultShapes"]>,
     DeclareOpInterfaceMethods<AggregatedOpInterface,
@@ -155,17 +155,23 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
     ```
   }];
   let arguments = (ins
-    Attn_Tensor:$query, Attn_Tensor:$key, Attn_Tensor:$value,
+    Attn_Tensor:$query, Attn_StoredTensor:$key, Attn_StoredTensor:$value,
     Optional<Attn_Tensor>:$bias, Optional<Attn_MaskTensor>:$mask,
     Optional<Attn_LengthTensor>:$kv_lengths,
     Optional<Attn_Offset>:$query_offset, Optional<Attn_Tensor>:$sinks,
+    Optional<Attn_LengthTensor>:$page_table,
+    Optional<Attn_LengthTensor>:$cu_seqlens_q,
+    Optional<Attn_LengthTensor>:$cu_seqlens_k,
+    Optional<Attn_Tensor>:$key_scale, Optional<Attn_Tensor>:$value_scale,
     OptionalAttr<F64Attr>:$scale,
     DefaultValuedAttr<Attn_CausalEnum, "::mlir::attn::Causal::None">:$causal,
     OptionalAttr<Attn_WindowAttr>:$window,
     OptionalAttr<F64Attr>:$softcap,
     OptionalAttr<Attn_LayoutsAttr>:$layout,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
-  let results = (outs Attn_Tensor:$output, Optional<Attn_LseTensor>:$lse);
+  let results = (outs Attn_Tensor:$output, Optional<Attn_LseTensor>:$lse,
+                      Optional<Attn_Tensor>:$weights);
+  let regions = (region AnyRegion:$score_mod, AnyRegion:$mask_mod);
   let assemblyFormat = [{
     $query `,` $key `,` $value
     (`bias` `(` $bias^ `:` type($bias) `)`)?
@@ -173,14 +179,21 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
     (`kv_lengths` `(` $kv_lengths^ `:` type($kv_lengths) `)`)?
     (`query_offset` `(` $query_offset^ `:` type($query_offset) `)`)?
     (`sinks` `(` $sinks^ `:` type($sinks) `)`)?
+    (`page_table` `(` $page_table^ `:` type($page_table) `)`)?
+    (`cu_seqlens_q` `(` $cu_seqlens_q^ `:` type($cu_seqlens_q) `)`)?
+    (`cu_seqlens_k` `(` $cu_seqlens_k^ `:` type($cu_seqlens_k) `)`)?
+    (`key_scale` `(` $key_scale^ `:` type($key_scale) `)`)?
+    (`value_scale` `(` $value_scale^ `:` type($value_scale) `)`)?
     (`scale` `=` $scale^)?
     (`causal` `=` $causal^)?
     (`window` `=` $window^)?
     (`softcap` `=` $softcap^)?
     (`layout` `=` custom<Layouts>($layout)^)?
     (`schedule` `=` $schedule^)?
+    (`score_mod` custom<ScoreBody>($score_mod)^)?
+    (`mask_mod` custom<ScoreBody>($mask_mod)^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value) `->`
-    type(results)
+    type($output) (`,` type($lse)^)? (`weights` `(` type($weights)^ `)`)?
   }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;

@@ -126,6 +126,7 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     OptionalAttr<F64Attr>:$softcap, UnitAttr:$bounded,
     OptionalAttr<I64Attr>:$channels,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
+  let regions = (region AnyRegion:$score_mod, AnyRegion:$mask_mod);
   let results = (outs Attn_Tensor:$new_reference, Attn_Tensor:$new_sum,
                       Attn_Tensor:$new_acc);
   let assemblyFormat = [{
@@ -141,6 +142,8 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     (`softcap` `=` $softcap^)? (`bounded` $bounded^)?
     (`channels` `=` $channels^)?
     (`schedule` `=` $schedule^)?
+    (`score_mod` custom<ScoreBody>($score_mod)^)?
+    (`mask_mod` custom<ScoreBody>($mask_mod)^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value) `->`
     type($new_reference) `,` type($new_sum) `,` type($new_acc)
     custom<StateTypes>(type($reference), type($sum), type($acc),

@@ -13,6 +13,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/TilingInterface.td"
 
 def Attn_Tensor : RankedTensorOf<[F16, BF16, F32, F64]>;
+def Attn_StoredTensor
+    : RankedTensorOf<[F16, BF16, F32, F64, I8, F8E4M3FN, F8E5M2]>;
 def Attn_MaskTensor : RankedTensorOf<[I1, I8]>;
 def Attn_LengthTensor : RankedTensorOf<[I32, I64, Index]>;
 def Attn_Offset
