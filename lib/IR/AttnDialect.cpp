@@ -200,6 +200,34 @@ static void printScoreBody(OpAsmPrinter &printer, Operation *, Region &body) {
   printer.printRegion(body, /*printEntryBlockArgs=*/false);
 }
 
+/// Parse `score_mod` and `mask_mod` with their regions, where they are there.
+static ParseResult
+parseScoreBodies(OpAsmParser &parser,
+                 SmallVectorImpl<std::unique_ptr<Region>> &bodies) {
+  for (StringRef name : {"score_mod", "mask_mod"}) {
+    if (failed(parser.parseOptionalKeyword(name)))
+      continue;
+    bodies.push_back(std::make_unique<Region>());
+    if (parseScoreBody(parser, *bodies.back()))
+      return failure();
+  }
+  return success();
+}
+
+/// Print what parseScoreBodies reads.
+static void printScoreBodies(OpAsmPrinter &printer, Operation *op,
+                             MutableArrayRef<Region> bodies) {
+  auto step = cast<BlockStepOp>(op);
+  for (auto [name, body] :
+       {std::pair<StringRef, Region *>{"score_mod", step.getScoreMod()},
+        {"mask_mod", step.getMaskMod()}}) {
+    if (!body)
+      continue;
+    printer << ' ' << name;
+    printScoreBody(printer, op, *body);
+  }
+}
+
 /// The operands of merge_outputs have the types of its results.
 static ParseResult
 parseSameTypes(OpAsmParser &, ArrayRef<OpAsmParser::UnresolvedOperand> outputs,

@@ -41,6 +41,26 @@ bool BlockStepOp::isStreamed() {
   return schedule && schedule.getStreams() > 0;
 }
 
+/// Return whether `body` changes a score, which is then its first argument.
+static bool takesScore(Region &body) {
+  return !body.empty() && body.getNumArguments() > 0 &&
+         isa<FloatType>(body.getArgument(0).getType());
+}
+
+Region *BlockStepOp::getScoreMod() {
+  for (Region &body : getMods())
+    if (takesScore(body))
+      return &body;
+  return nullptr;
+}
+
+Region *BlockStepOp::getMaskMod() {
+  for (Region &body : getMods())
+    if (!takesScore(body))
+      return &body;
+  return nullptr;
+}
+
 MutableOperandRange BlockStepOp::getDpsInitsMutable() {
   return MutableOperandRange(getOperation(),
                              getReferenceMutable().getOperandNumber(), 3);

@@ -183,7 +183,8 @@ FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
       index(0), index(0), index(0), rowsPerHead(), tile.getQueryOffset(),
       range.begin, range.end, skipZeros, rewriter.getF64FloatAttr(1.0),
       causal ? unit : UnitAttr(), window, tile.getSoftcapAttr(),
-      range.bounded ? unit : UnitAttr(), /*channels=*/IntegerAttr(), schedule);
+      range.bounded ? unit : UnitAttr(), /*channels=*/IntegerAttr(), schedule,
+      /*modsCount=*/0);
   scf::SCFTilingOptions options;
   options.setTileSizes(
       {rewriter.getIndexAttr(0), rewriter.getIndexAttr(schedule.getBlockN())});

@@ -126,7 +126,9 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     OptionalAttr<F64Attr>:$softcap, UnitAttr:$bounded,
     OptionalAttr<I64Attr>:$channels,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
-  let regions = (region AnyRegion:$score_mod, AnyRegion:$mask_mod);
+  // Variadic: an op that is destination style and holds an empty region cannot
+  // be cloned by patterns of the tensor dialect.
+  let regions = (region VariadicRegion<SizedRegion<1>>:$mods);
   let results = (outs Attn_Tensor:$new_reference, Attn_Tensor:$new_sum,
                       Attn_Tensor:$new_acc);
   let assemblyFormat = [{
@@ -142,8 +144,7 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     (`softcap` `=` $softcap^)? (`bounded` $bounded^)?
     (`channels` `=` $channels^)?
     (`schedule` `=` $schedule^)?
-    (`score_mod` custom<ScoreBody>($score_mod)^)?
-    (`mask_mod` custom<ScoreBody>($mask_mod)^)?
+    custom<ScoreBodies>($mods)
     attr-dict `:` type($query) `,` type($key) `,` type($value) `->`
     type($new_reference) `,` type($new_sum) `,` type($new_acc)
     custom<StateTypes>(type($reference), type($sum), type($acc),
@@ -161,6 +162,10 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     /// Return whether the key and the value are read where they are, as the
     /// schedule says.
     bool isStreamed();
+
+    /// Return the region on scores, or the one on keys; null where there is none.
+    Region *getScoreMod();
+    Region *getMaskMod();
   }];
 }
 
