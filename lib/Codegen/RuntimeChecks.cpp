@@ -22,6 +22,15 @@ static int64_t getRank(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getRank();
 }
 
+/// Check that `tensor`, called `name`, has the extents `full` if it is there.
+static void checkShape(CheckBuilder &checks, StringRef name, Value tensor,
+                       ArrayRef<NamedExtent> full) {
+  if (!tensor)
+    return;
+  for (auto [dim, extent] : llvm::enumerate(full))
+    checks.agree(NamedExtent(name, tensor, dim), extent);
+}
+
 /// Check that `tensor`, called `name`, broadcasts right-aligned to `full`.
 static void checkBroadcast(CheckBuilder &checks, StringRef name, Value tensor,
                            ArrayRef<NamedExtent> full) {
@@ -133,6 +142,34 @@ static void checkMha(CheckBuilder &checks, MhaOp op) {
   checkBroadcast(checks, "mask", op.getMask(), {batch, heads, rows, allKeys});
 }
 
+static void checkLinearAttention(CheckBuilder &checks, LinearAttentionOp op) {
+  Value q = op.getQuery(), k = op.getKey(), v = op.getValue();
+  Layout ql = op.getQueryLayout(), kl = op.getKeyLayout(),
+         vl = op.getValueLayout();
+  NamedExtent batch("query", q, kBatchDim), steps("key", k, sequenceDim(kl)),
+      kvHeads("key", k, headDim(kl)), size("query", q, kChannelDim),
+      width("value", v, kChannelDim);
+  agreeAll(checks, {batch, {"key", k, kBatchDim}, {"value", v, kBatchDim}});
+  checks.agree(kvHeads, {"value", v, headDim(vl)});
+  checks.agree(steps, {"value", v, sequenceDim(vl)});
+  checks.agree(size, {"key", k, kChannelDim});
+  if (!op.getNonCausal())
+    checks.agree({"query", q, sequenceDim(ql)}, steps);
+  checks.divides({"query", q, headDim(ql)}, kvHeads);
+  SmallVector<NamedExtent> perStep = {batch, kvHeads, steps},
+                           perChannel = {batch, kvHeads, steps, size};
+  checkShape(checks, "decay", op.getDecay(),
+             op.hasChannelDecay() ? perChannel : perStep);
+  // Only a static 1 is the beta of all heads.
+  if (Value beta = op.getBeta()) {
+    if (cast<RankedTensorType>(beta.getType()).getDimSize(1) == 1)
+      perStep[1] = NamedExtent("beta", beta, 1);
+    checkShape(checks, "beta", beta, perStep);
+  }
+  checkShape(checks, "state", op.getState(), {batch, kvHeads, size, width});
+  checkShape(checks, "normalizer", op.getNormalizer(), {batch, kvHeads, size});
+}
+
 static void checkMergeOutputs(CheckBuilder &checks, MergeOutputsOp op) {
   Value output = op.getOutputs().front();
   for (Value other : op.getOutputs().drop_front())
@@ -151,6 +188,8 @@ void attn::addRuntimeChecks(CheckBuilder &checks, Operation *op) {
     return checkMha(checks, mha);
   if (auto rope = dyn_cast<RopeOp>(op))
     return checkRope(checks, rope);
+  if (auto linear = dyn_cast<LinearAttentionOp>(op))
+    return checkLinearAttention(checks, linear);
   if (auto merge = dyn_cast<MergeOutputsOp>(op))
     return checkMergeOutputs(checks, merge);
 }

@@ -55,6 +55,17 @@ int64_t mlir::attn::countAttended(const AttentionProblem &p) {
   return attended * p.query->getDim(headsAxis(p.queryOrder));
 }
 
+/// Return the operations of a linear attention step by step: the write, the read
+/// of each query, and with a delta rule that of the key.
+static int64_t countLinear(const LinearProblem &p) {
+  int64_t steps = p.key->getDim(sequenceAxis(p.keyOrder)) *
+                  p.key->getDim(headsAxis(p.keyOrder)) * (p.beta ? 2 : 1);
+  int64_t reads = p.query->getDim(sequenceAxis(p.queryOrder)) *
+                  p.query->getDim(headsAxis(p.queryOrder));
+  return 2 * p.query->getDim(0) * (steps + reads) * p.query->getDim(3) *
+         p.value->getDim(3);
+}
+
 llvm::Expected<int64_t>
 mlir::attn::countOperations(func::FuncOp function,
                             ArrayRef<HostTensor> inputs) {
@@ -63,6 +74,8 @@ mlir::attn::countOperations(func::FuncOp function,
     return 2 * countAttended(problem) *
            (problem.query->getDim(3) + problem.value->getDim(3));
   }
+  if (LinearAttentionOp op = getSingleLinearAttention(function))
+    return countLinear(getProblem(op, inputs));
   AttentionStatistics statistics;
   auto results =
       interpretOnHost(function, inputs, Arithmetic::Exact, statistics);

@@ -8,16 +8,26 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-SdpaOp mlir::attn::getSingleAttention(func::FuncOp function) {
+/// Return the op of type OpT that `function` consists of, or null.
+template <typename OpT>
+static OpT getSingle(func::FuncOp function) {
   if (!function.getBody().hasOneBlock())
     return nullptr;
   Block &body = function.getBody().front();
   if (body.getOperations().size() != 2)
     return nullptr;
-  auto op = dyn_cast<SdpaOp>(body.front());
+  auto op = dyn_cast<OpT>(body.front());
   if (!op || !llvm::all_of(op->getOperands(), llvm::IsaPred<BlockArgument>))
     return nullptr;
   return op;
+}
+
+SdpaOp mlir::attn::getSingleAttention(func::FuncOp function) {
+  return getSingle<SdpaOp>(function);
+}
+
+LinearAttentionOp mlir::attn::getSingleLinearAttention(func::FuncOp function) {
+  return getSingle<LinearAttentionOp>(function);
 }
 
 static AxisOrder orderOf(Layout layout) {
@@ -37,13 +47,17 @@ static Diagonal diagonalOf(Causal causal) {
   llvm_unreachable("all alignments are handled");
 }
 
+/// Return the argument that `operand` is, or null for none.
+static const HostTensor *getArgument(Value operand,
+                                     ArrayRef<HostTensor> arguments) {
+  if (!operand)
+    return nullptr;
+  return &arguments[cast<BlockArgument>(operand).getArgNumber()];
+}
+
 AttentionProblem mlir::attn::getProblem(SdpaOp op,
                                         ArrayRef<HostTensor> arguments) {
-  auto get = [&](Value operand) -> const HostTensor * {
-    if (!operand)
-      return nullptr;
-    return &arguments[cast<BlockArgument>(operand).getArgNumber()];
-  };
+  auto get = [&](Value operand) { return getArgument(operand, arguments); };
   AttentionProblem problem;
   problem.query = get(op.getQuery());
   problem.key = get(op.getKey());
@@ -62,6 +76,43 @@ AttentionProblem mlir::attn::getProblem(SdpaOp op,
     problem.windowRight = window->getRight();
   }
   problem.causal = diagonalOf(op.getCausal());
+  problem.queryOrder = orderOf(op.getQueryLayout());
+  problem.keyOrder = orderOf(op.getKeyLayout());
+  problem.valueOrder = orderOf(op.getValueLayout());
+  problem.outputOrder = orderOf(op.getOutputLayout());
+  return problem;
+}
+
+static KeyFeature featureOf(FeatureMap map) {
+  switch (map) {
+  case FeatureMap::Identity:
+    return KeyFeature::Identity;
+  case FeatureMap::Elu1:
+    return KeyFeature::Elu1;
+  case FeatureMap::Relu:
+    return KeyFeature::Relu;
+  case FeatureMap::Exp:
+    return KeyFeature::Exp;
+  }
+  llvm_unreachable("all feature maps are handled");
+}
+
+LinearProblem mlir::attn::getProblem(LinearAttentionOp op,
+                                     ArrayRef<HostTensor> arguments) {
+  auto get = [&](Value operand) { return getArgument(operand, arguments); };
+  LinearProblem problem;
+  problem.query = get(op.getQuery());
+  problem.key = get(op.getKey());
+  problem.value = get(op.getValue());
+  problem.decay = get(op.getDecay());
+  problem.beta = get(op.getBeta());
+  problem.state = get(op.getState());
+  problem.normalizer = get(op.getNormalizer());
+  if (std::optional<APFloat> scale = op.getScale())
+    problem.scale = scale->convertToDouble();
+  problem.feature = featureOf(op.getFeatureMap());
+  problem.normalize = op.getNormalize();
+  problem.causal = !op.getNonCausal();
   problem.queryOrder = orderOf(op.getQueryLayout());
   problem.keyOrder = orderOf(op.getKeyLayout());
   problem.valueOrder = orderOf(op.getValueLayout());

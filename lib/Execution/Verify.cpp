@@ -1,7 +1,7 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Two judges: the interpreter for every function, the reference for one
+// Two judges: the interpreter for every function, the references for one
 // attention. docs/Numerics.md states the limits.
 
 #include "attn/Execution/Verify.h"
@@ -143,6 +143,66 @@ static llvm::Error judgeAttention(Verification &verification,
   return llvm::Error::success();
 }
 
+/// The same for a linear attention.
+static llvm::Error judgeLinearAttention(Verification &verification,
+                                        func::FuncOp function,
+                                        LinearAttentionOp op,
+                                        ArrayRef<HostTensor> inputs,
+                                        ArrayRef<HostTensor> results,
+                                        ArrayRef<HostTensor> interpreted) {
+  LinearProblem problem = getProblem(op, inputs);
+  auto exact = computeLinearReference(problem);
+  if (!exact)
+    return exact.takeError();
+  auto plain = computeLinearPlain(
+      problem, *getElementKind(getElementTypeOrSelf(op.getOutput())));
+  if (!plain)
+    return plain.takeError();
+  Operation *terminator = function.getBody().front().getTerminator();
+  for (auto [number, value] : llvm::enumerate(terminator->getOperands())) {
+    bool isState = value == op.getNewState(),
+         isOutput = value == op.getOutput();
+    Expectation expected{isOutput  ? &exact->output
+                         : isState ? &exact->state
+                                   : &exact->normalizer,
+                         isOutput  ? &plain->output
+                         : isState ? &plain->state
+                                   : &plain->normalizer};
+    const LinearTerms &sums = isOutput  ? exact->outputTerms
+                              : isState ? exact->stateTerms
+                                        : exact->normalizerTerms;
+    ErrorTerms terms;
+    terms.kind =
+        isOutput ? problem.query->getKind() : results[number].getKind();
+    terms.largestValue = sums.size;
+    terms.largestScore = sums.size > 0 ? sums.steps / sums.size : 0;
+    judge(verification, "the reference", number, results[number], expected,
+          terms);
+    // The interpreter's exact is f64, which for an f64 query has an error too.
+    if (terms.kind == ElementKind::F64)
+      expected.ownError = largestDifference(*expected.plain, *expected.exact);
+    expected.exact = &interpreted[number];
+    judge(verification, "the interpreter", number, results[number], expected,
+          terms);
+  }
+  return llvm::Error::success();
+}
+
+/// Let whoever knows `function` judge `results`.
+static llvm::Error judgeAll(Verification &verification, func::FuncOp function,
+                            ArrayRef<HostTensor> inputs,
+                            ArrayRef<HostTensor> results,
+                            ArrayRef<HostTensor> exact,
+                            const AttentionStatistics &statistics) {
+  if (SdpaOp op = getSingleAttention(function))
+    return judgeAttention(verification, function, op, inputs, results, exact);
+  if (LinearAttentionOp op = getSingleLinearAttention(function))
+    return judgeLinearAttention(verification, function, op, inputs, results,
+                                exact);
+  return judgeFunction(verification, function, inputs, results, exact,
+                       statistics);
+}
+
 llvm::Expected<Verification>
 mlir::attn::verifyResults(func::FuncOp function, ArrayRef<HostTensor> inputs,
                           ArrayRef<HostTensor> results) {
@@ -152,12 +212,8 @@ mlir::attn::verifyResults(func::FuncOp function, ArrayRef<HostTensor> inputs,
     return exact.takeError();
   Verification verification;
   verification.operations = statistics.operations;
-  SdpaOp single = getSingleAttention(function);
-  llvm::Error error = single ? judgeAttention(verification, function, single,
-                                              inputs, results, *exact)
-                             : judgeFunction(verification, function, inputs,
-                                             results, *exact, statistics);
-  if (error)
+  if (llvm::Error error =
+          judgeAll(verification, function, inputs, results, *exact, statistics))
     return std::move(error);
   return verification;
 }

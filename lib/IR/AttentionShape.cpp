@@ -43,13 +43,39 @@ static T readShape(SdpaOp op, Read read) {
            read({{v, kChannelDim}})};
 }
 
-AttentionShape AttentionShape::get(SdpaOp op) {
+/// The same for linear attention, whose query has the steps of the key unless it
+/// is not causal.
+template <typename T, typename Read>
+static T readShape(LinearAttentionOp op, Read read) {
+  Value q = op.getQuery(), k = op.getKey(), v = op.getValue();
+  Layout ql = op.getQueryLayout(), kl = op.getKeyLayout(),
+         vl = op.getValueLayout();
+  Extent queries{q, sequenceDim(ql)}, keys{k, sequenceDim(kl)},
+      values{v, sequenceDim(vl)};
+  bool together = !op.getNonCausal();
+  return T{read({{q, kBatchDim}, {k, kBatchDim}, {v, kBatchDim}}),
+           read({{q, headDim(ql)}}),
+           read({{k, headDim(kl)}, {v, headDim(vl)}}),
+           together ? read({queries, keys, values}) : read({queries}),
+           together ? read({keys, values, queries}) : read({keys, values}),
+           read({{q, kChannelDim}, {k, kChannelDim}}),
+           read({{v, kChannelDim}})};
+}
+
+template <typename OpT>
+static AttentionShape getShape(OpT op) {
   return readShape<AttentionShape>(op, [](std::initializer_list<Extent> list) {
     return staticSize(ArrayRef<Extent>(list.begin(), list.size()));
   });
 }
 
-AttentionDims AttentionDims::get(OpBuilder &builder, SdpaOp op) {
+AttentionShape AttentionShape::get(SdpaOp op) { return getShape(op); }
+AttentionShape AttentionShape::get(LinearAttentionOp op) {
+  return getShape(op);
+}
+
+template <typename OpT>
+static AttentionDims getDims(OpBuilder &builder, OpT op) {
   return readShape<AttentionDims>(
       op, [&](std::initializer_list<Extent> list) -> OpFoldResult {
         ArrayRef<Extent> extents(list.begin(), list.size());
@@ -60,4 +86,11 @@ AttentionDims AttentionDims::get(OpBuilder &builder, SdpaOp op) {
                                      extents[0].dim)
             .getResult();
       });
+}
+
+AttentionDims AttentionDims::get(OpBuilder &builder, SdpaOp op) {
+  return getDims(builder, op);
+}
+AttentionDims AttentionDims::get(OpBuilder &builder, LinearAttentionOp op) {
+  return getDims(builder, op);
 }

@@ -111,6 +111,7 @@ void addShapeHandlers(Machine &machine);
 void addLinalgHandlers(Machine &machine);
 void addAttentionHandlers(Machine &machine);
 void addLayerHandlers(Machine &machine);
+void addLinearAttentionHandlers(Machine &machine);
 void addStateHandlers(Machine &machine);
 
 /// A part of a tensor: every `strides`-th element from `offsets` on.

@@ -58,3 +58,23 @@ func.func @static(%q: tensor<1x8x4x64xf32>, %k: tensor<1x2x4x64xf32>,
     tensor<1x2x4x64xf32> -> tensor<1x8x4x64xf32>
   return %o : tensor<1x8x4x64xf32>
 }
+
+// Of linear attention all operands of a step agree; only a static 1 is the beta of
+// all heads.
+//
+// CHECK-LABEL: func.func private @steps.check
+// CHECK-SAME:    "'attn.linear_attention' op expects 'query' and 'key' to agree on dimension 2, got %lld and %lld"
+// CHECK-SAME:    "'attn.linear_attention' op expects 'decay' and 'key' to agree on dimension 2, got %lld and %lld"
+// CHECK-SAME:    "'attn.linear_attention' op expects 'beta' and 'key' to agree on dimension 1, got %lld and %lld"
+// CHECK-SAME:    "'attn.linear_attention' op expects 'state' and 'value' to agree on dimension 3, got %lld and %lld"
+func.func @steps(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>,
+                 %v: tensor<1x2x8x4xf32>, %g: tensor<1x2x?xf32>,
+                 %b: tensor<1x?x8xf32>, %s: tensor<1x2x8x?xf32>)
+    -> tensor<1x2x?x4xf32> {
+  %o = attn.linear_attention %q, %k, %v decay(%g : tensor<1x2x?xf32>)
+    beta(%b : tensor<1x?x8xf32>) state(%s : tensor<1x2x8x?xf32>)
+    rule = gated_delta
+    : tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x8x4xf32>
+    -> tensor<1x2x?x4xf32>
+  return %o : tensor<1x2x?x4xf32>
+}

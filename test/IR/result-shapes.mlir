@@ -101,3 +101,30 @@ func.func @rope_and_merge(%x: tensor<1x2x?x8xf32>, %t: tensor<1x?x4xf32>,
   %m2 = tensor.dim %m, %c2 : tensor<1x2x?xf32>
   return %o2, %m2 : index, index
 }
+
+// States have the extents of keys and values, in their own order.
+//
+// CHECK-LABEL: func.func @linear_attention
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: tensor<1x?x4x?xf32>, %[[K:[a-z0-9]+]]: tensor<1x?x2x?xf32>, %[[V:[a-z0-9]+]]: tensor<1x?x2x?xf32>
+// CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
+// CHECK-DAG: %[[C3:.*]] = arith.constant 3 : index
+// CHECK-DAG: %[[T:.*]] = tensor.dim %[[Q]], %[[C1]]
+// CHECK-DAG: %[[D:.*]] = tensor.dim %[[Q]], %[[C3]]
+// CHECK-DAG: %[[E:.*]] = tensor.dim %[[V]], %[[C3]]
+// CHECK: return %[[T]], %[[D]], %[[E]], %[[D]]
+func.func @linear_attention(%q: tensor<1x?x4x?xf32>, %k: tensor<1x?x2x?xf32>,
+    %v: tensor<1x?x2x?xf32>) -> (index, index, index, index) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %o, %s, %z = attn.linear_attention %q, %k, %v rule = linear feature_map = relu
+    normalize layout = bshd
+    : tensor<1x?x4x?xf32>, tensor<1x?x2x?xf32>, tensor<1x?x2x?xf32>
+    -> tensor<1x?x4x?xf32> state(tensor<1x2x?x?xf32>)
+    normalizer(tensor<1x2x?xf32>)
+  %o1 = tensor.dim %o, %c1 : tensor<1x?x4x?xf32>
+  %s2 = tensor.dim %s, %c2 : tensor<1x2x?x?xf32>
+  %s3 = tensor.dim %s, %c3 : tensor<1x2x?x?xf32>
+  %z2 = tensor.dim %z, %c2 : tensor<1x2x?xf32>
+  return %o1, %s2, %s3, %z2 : index, index, index, index
+}

@@ -6,7 +6,7 @@
 #ifndef ATTN_EXECUTION_SINGLEATTENTION_H
 #define ATTN_EXECUTION_SINGLEATTENTION_H
 
-#include "attn/Execution/Reference.h"
+#include "attn/Execution/LinearReference.h"
 #include "attn/IR/AttnOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -18,6 +18,10 @@ SdpaOp getSingleAttention(func::FuncOp function);
 
 /// Return the problem that `op`, a single attention, is for these arguments.
 AttentionProblem getProblem(SdpaOp op, ArrayRef<HostTensor> arguments);
+
+/// The same for attn.linear_attention.
+LinearAttentionOp getSingleLinearAttention(func::FuncOp function);
+LinearProblem getProblem(LinearAttentionOp op, ArrayRef<HostTensor> arguments);
 
 } // namespace mlir::attn
 

@@ -24,8 +24,10 @@ inline int64_t sequenceDim(Layout layout) {
 struct AttentionShape {
   int64_t batch, heads, kvHeads, rows, keys, headSize, valueSize;
 
-  /// Read the shape of `op`, which must have passed its verifier.
+  /// Read the shape of `op`, which must have passed its verifier. Of linear
+  /// attention, `rows` are the steps of the query and `keys` those of the key.
   static AttentionShape get(SdpaOp op);
+  static AttentionShape get(LinearAttentionOp op);
 };
 
 /// The same extents as attributes or values, with a tensor.dim for each that is
@@ -35,6 +37,7 @@ struct AttentionDims {
 
   /// Build the extents of `op` at the insertion point of `builder`.
   static AttentionDims get(OpBuilder &builder, SdpaOp op);
+  static AttentionDims get(OpBuilder &builder, LinearAttentionOp op);
 };
 
 } // namespace mlir::attn

@@ -9,6 +9,7 @@
 include "attn/IR/AttnSdpaOp.td"
 include "attn/IR/AttnMhaOp.td"
 include "attn/IR/AttnRopeOp.td"
+include "attn/IR/AttnLinearAttentionOp.td"
 include "attn/IR/AttnMergeOutputsOp.td"
 include "attn/IR/AttnTileOps.td"
 include "attn/IR/AttnYieldOp.td"

@@ -1,0 +1,73 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Feature maps, exponentials and the scale of attn.linear_attention.
+
+#include "attn/IR/LinearAttentionParts.h"
+
+#include "attn/IR/LinalgBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::attn;
+
+Value mlir::attn::buildExp(ImplicitLocOpBuilder &b, Value x, bool fast) {
+  if (!fast)
+    return math::ExpOp::create(b, x);
+  Value below = arith::NegFOp::create(b, math::AbsFOp::create(b, x));
+  auto y = math::ExpOp::create(b, below);
+  y->setAttr("attn.nonpositive", b.getUnitAttr());
+  Value inverse = arith::DivFOp::create(b, getFloat(b, x.getType(), 1.0), y);
+  Value isPositive = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x,
+                                           getFloat(b, x.getType(), 0.0));
+  return arith::SelectOp::create(b, isPositive, inverse, y);
+}
+
+Value mlir::attn::buildFeature(ImplicitLocOpBuilder &b, FeatureMap map, Value x,
+                               bool fast) {
+  Value zero = getFloat(b, x.getType(), 0.0);
+  auto compare = [&](arith::CmpFPredicate predicate) -> Value {
+    return arith::CmpFOp::create(b, predicate, x, zero);
+  };
+  switch (map) {
+  case FeatureMap::Identity:
+    return x;
+  case FeatureMap::Relu:
+    // A NaN is not below 0 and stays.
+    return arith::SelectOp::create(b, compare(arith::CmpFPredicate::OLT), zero,
+                                   x);
+  case FeatureMap::Exp:
+    return buildExp(b, x, fast);
+  case FeatureMap::Elu1: {
+    Value above = arith::AddFOp::create(b, x, getFloat(b, x.getType(), 1.0));
+    Value isPositive = compare(arith::CmpFPredicate::OGT);
+    // Where the exponential is taken its argument is not positive.
+    Value below = arith::SelectOp::create(b, isPositive, zero, x);
+    auto power = math::ExpOp::create(b, below);
+    if (fast)
+      power->setAttr("attn.nonpositive", b.getUnitAttr());
+    return arith::SelectOp::create(b, isPositive, above, power);
+  }
+  }
+  llvm_unreachable("all feature maps are handled");
+}
+
+Value mlir::attn::buildOutputScale(ImplicitLocOpBuilder &b,
+                                   LinearAttentionOp op, OpFoldResult headSize,
+                                   Type type) {
+  if (op.getNormalize())
+    return getFloat(b, type, 1.0);
+  if (std::optional<APFloat> scale = op.getScale())
+    return getFloat(b, type, scale->convertToDouble());
+  if (std::optional<int64_t> size = getConstantIntValue(headSize))
+    return getFloat(b, type, *size == 0 ? 1.0 : 1.0 / std::sqrt(double(*size)));
+  Value size = arith::SIToFPOp::create(b, b.getF64Type(), getI64(b, headSize));
+  Value one = getFloat(b, b.getF64Type(), 1.0);
+  size = arith::MaximumFOp::create(b, size, one);
+  Value scale = arith::DivFOp::create(b, one, math::SqrtOp::create(b, size));
+  return convertFloat(b, scale, type);
+}
