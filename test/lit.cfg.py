@@ -6,10 +6,11 @@
 #   mlir-opt, not, split-file ...   LLVM's
 #   %python                         the Python that runs lit
 #   %root                           the top of the source tree
-#   %lib                            the build's folder of libraries (the plugin)
+#   %lib, %bin                      the build's folders of libraries (the plugin) and of tools
 #   %numpy                          the Python that has numpy, from build/venv
 # Features: the name of each tool that was built (`REQUIRES: attnc`), `sanitize`, and what this machine has: `cc`,
-# `numpy`, `x86_64`, `aarch64` (its C compiler and qemu, to run what was compiled for it).
+# `numpy`, `x86_64`, `aarch64` (its C compiler and qemu, to run what was compiled for it), `onnx-cases` (the ONNX
+# project's node tests beside the checkout).
 
 import os
 import platform
@@ -59,6 +60,7 @@ config.substitutions += [
     ("%python", sys.executable),
     ("%root", config.attn_source_root),
     ("%lib", os.path.join(config.attn_binary_root, "lib")),
+    ("%bin", bin_folder),
     ("%numpy", numpy_python),
 ]
 
@@ -73,3 +75,5 @@ if shutil.which("aarch64-linux-gnu-gcc") and shutil.which("qemu-aarch64"):
     config.available_features.add("aarch64")
 if subprocess.run([numpy_python, "-c", "import numpy"], capture_output=True).returncode == 0:
     config.available_features.add("numpy")
+if os.path.exists(os.path.join(config.attn_source_root, "..", "shared", "cases", "onnx", "index.json")):
+    config.available_features.add("onnx-cases")

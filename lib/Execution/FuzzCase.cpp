@@ -31,7 +31,7 @@ static constexpr FuzzKey kKeys[] = {
     {"memory", ""},  {"biases", ""},   {"rope", ""},     {"amplitude", "1"},
     {"values", ""},  {"special", ""},  {"strides", "0"}, {"guard", "back"},
     {"break", ""},   {"check", ""},    {"threads", "1"}, {"opt", "0"},
-    {"seed", "0"}};
+    {"seed", "0"},   {"weights", ""}};
 
 ArrayRef<FuzzKey> mlir::attn::getFuzzKeys() { return kKeys; }
 
@@ -163,8 +163,10 @@ Error FuzzCase::check() const {
                        checkWord(*this, "type", kFloats)),
       llvm::joinErrors(checkWord(*this, "out", kMaybeFloat),
                        checkWord(*this, "sinks", kMaybeFloat)));
-  error = llvm::joinErrors(std::move(error),
-                           checkWord(*this, "lengths", kMaybeInt));
+  error = llvm::joinErrors(
+      std::move(error),
+      llvm::joinErrors(checkWord(*this, "weights", kMaybeFloat),
+                       checkWord(*this, "lengths", kMaybeInt)));
   error = llvm::joinErrors(
       std::move(error),
       checkWord(*this, "causal", {"", "none", "top_left", "bottom_right"}));

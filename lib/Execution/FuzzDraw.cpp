@@ -167,6 +167,11 @@ static void drawSdpa(FuzzCase &fuzz, FuzzRandom &random) {
   }
   if (random.onceIn(8))
     fuzz.set("out", random.pick<StringRef>({"f32", "f16", "bf16", "f64"}));
+  if (random.onceIn(6)) {
+    StringRef type = fuzz.get("type");
+    StringRef wide = type == "f64" ? "f64" : "f32";
+    fuzz.set("weights", random.onceIn(2) ? type : wide);
+  }
   std::string dynamic;
   int64_t rate = random.pick<int64_t>({1, 2, 3, 12});
   for (char letter : StringRef("BMN"))

@@ -108,17 +108,22 @@ static llvm::Expected<Complaint> judgeAttention(func::FuncOp function,
   terms.largestValue = exact->largestValue;
   Operation *terminator = function.getBody().front().getTerminator();
   for (auto [number, value] : llvm::enumerate(terminator->getOperands())) {
-    bool isLse = value == op.getLse();
-    const HostTensor &expected = isLse ? exact->lse : exact->output;
+    bool isLse = value == op.getLse(), isWeights = value == op.getWeights();
+    const HostTensor &expected = isLse       ? exact->lse
+                                 : isWeights ? exact->weights
+                                             : exact->output;
     CompareOptions options;
-    options.plain = isLse ? &plain->lse : &plain->output;
-    options.mayShow = isLse ? nullptr : &exact->mayShow;
+    options.plain = isLse       ? &plain->lse
+                    : isWeights ? &plain->weights
+                                : &plain->output;
+    bool isSum = !isLse && !isWeights;
+    options.mayShow = isSum ? &exact->mayShow : nullptr;
     terms.plainError = largestDifference(*options.plain, expected);
     // An lse next to the lowest number is such a number itself.
     terms.largestScore = isLse ? std::max(exact->largestScore, *score) : *score;
-    options.limit = isLse ? lseLimit(terms) : outputLimit(terms);
+    options.limit = isSum ? outputLimit(terms) : lseLimit(terms);
     HostTensor wanted = expected;
-    if (!isLse && mayVanish(problem, *exact)) {
+    if (isSum && mayVanish(problem, *exact)) {
       auto taken = takeFinite(results[number], expected, exact->mayShow);
       if (!taken)
         return taken.takeError();

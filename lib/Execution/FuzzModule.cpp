@@ -192,6 +192,8 @@ std::vector<FuzzValue> mlir::attn::getFuzzResults(const FuzzCase &fuzz) {
   }
   if (fuzz.has("lse"))
     results.push_back(lse);
+  if (fuzz.has("weights"))
+    results.push_back({"weights", fuzz.get("weights").str(), "BHMN"});
   return results;
 }
 
@@ -303,13 +305,18 @@ static std::string getOpText(const FuzzCase &fuzz,
   if (op == "mha")
     return getMhaText(fuzz, operands, results);
   SmallVector<std::string> types;
+  std::string weights;
   for (const FuzzValue &result : results)
-    types.push_back(result.getType(fuzz));
+    if (result.name == "weights")
+      weights = " weights(" + result.getType(fuzz) + ")";
+    else
+      types.push_back(result.getType(fuzz));
   if (op == "sdpa")
     return "attn.sdpa %query, %key, %value" + getScoreText(fuzz, operands) +
            getAttributeText(fuzz) + getLayoutText(fuzz) + " : " +
            operands[0].getType(fuzz) + ", " + operands[1].getType(fuzz) + ", " +
-           operands[2].getType(fuzz) + " -> " + llvm::join(types, ", ");
+           operands[2].getType(fuzz) + " -> " + llvm::join(types, ", ") +
+           weights;
   SmallVector<std::string> outputs, lses;
   for (int64_t i = 0; i < fuzz.getInt("parts"); ++i) {
     outputs.push_back("%output" + std::to_string(i));

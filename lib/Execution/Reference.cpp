@@ -311,6 +311,9 @@ private:
         continue;
       T weight = scores[j] / sum;
       used[j] = true;
+      if (p.weights)
+        result.weights.store(result.weights.getOffset({b, h, i, j}),
+                             double(weight));
       for (int64_t e = 0; e < g.valueSize; ++e)
         sums[e] += weight * valueRows[j * g.valueSize + e];
     }
@@ -339,7 +342,8 @@ private:
 static Expected<AttentionResult> createResult(const AttentionProblem &problem,
                                               const Geometry &g,
                                               ElementKind outputKind,
-                                              ElementKind lseKind) {
+                                              ElementKind lseKind,
+                                              ElementKind weightsKind) {
   llvm::SmallVector<int64_t, 4> shape = {g.batch, g.heads, g.rows, g.valueSize};
   if (problem.outputOrder == AxisOrder::SequenceFirst)
     std::swap(shape[1], shape[2]);
@@ -349,9 +353,13 @@ static Expected<AttentionResult> createResult(const AttentionProblem &problem,
     ElementKind kind;
     llvm::SmallVector<int64_t, 4> shape;
   };
-  const Slot slots[] = {{&result.output, outputKind, shape},
-                        {&result.lse, lseKind, {g.batch, g.heads, g.rows}},
-                        {&result.mayShow, ElementKind::I1, shape}};
+  const Slot slots[] = {
+      {&result.output, outputKind, shape},
+      {&result.lse, lseKind, {g.batch, g.heads, g.rows}},
+      {&result.weights,
+       weightsKind,
+       {g.batch, g.heads, g.rows, problem.weights ? g.keys : 0}},
+      {&result.mayShow, ElementKind::I1, shape}};
   for (const Slot &slot : slots) {
     Expected<HostTensor> tensor = HostTensor::create(slot.kind, slot.shape);
     if (!tensor)
@@ -362,16 +370,16 @@ static Expected<AttentionResult> createResult(const AttentionProblem &problem,
 }
 
 template <typename T>
-static Expected<AttentionResult> compute(const AttentionProblem &problem,
-                                         ElementKind outputKind,
-                                         ElementKind lseKind) {
+static Expected<AttentionResult>
+compute(const AttentionProblem &problem, ElementKind outputKind,
+        ElementKind lseKind, ElementKind weightsKind) {
   Expected<Geometry> geometry = readGeometry(problem);
   if (!geometry)
     return geometry.takeError();
   if (Error error = checkProblem(problem, *geometry))
     return std::move(error);
   Expected<AttentionResult> result =
-      createResult(problem, *geometry, outputKind, lseKind);
+      createResult(problem, *geometry, outputKind, lseKind, weightsKind);
   if (result)
     Attention<T>(problem, *geometry, *result).run();
   return result;
@@ -379,16 +387,20 @@ static Expected<AttentionResult> compute(const AttentionProblem &problem,
 
 Expected<AttentionResult>
 mlir::attn::computeReference(const AttentionProblem &problem) {
+  constexpr ElementKind kWide = ElementKind::F64;
   // Of an f64 problem f64 would only be the plain computation again.
   if (problem.query && problem.query->getKind() == ElementKind::F64)
-    return compute<long double>(problem, ElementKind::F64, ElementKind::F64);
-  return compute<double>(problem, ElementKind::F64, ElementKind::F64);
+    return compute<long double>(problem, kWide, kWide, kWide);
+  return compute<double>(problem, kWide, kWide, kWide);
 }
 
 Expected<AttentionResult>
 mlir::attn::computePlain(const AttentionProblem &problem,
                          ElementKind outputKind) {
-  if (problem.query && problem.query->getKind() == ElementKind::F64)
-    return compute<double>(problem, outputKind, ElementKind::F64);
-  return compute<float>(problem, outputKind, ElementKind::F32);
+  bool isDouble = problem.query && problem.query->getKind() == ElementKind::F64;
+  ElementKind sums = isDouble ? ElementKind::F64 : ElementKind::F32;
+  ElementKind weights = problem.weights.value_or(sums);
+  if (isDouble)
+    return compute<double>(problem, outputKind, sums, weights);
+  return compute<float>(problem, outputKind, sums, weights);
 }

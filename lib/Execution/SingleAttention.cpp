@@ -5,6 +5,8 @@
 
 #include "attn/Execution/SingleAttention.h"
 
+#include "attn/Execution/InterpreterBridge.h"
+
 using namespace mlir;
 using namespace mlir::attn;
 
@@ -80,6 +82,8 @@ AttentionProblem mlir::attn::getProblem(SdpaOp op,
   problem.keyOrder = orderOf(op.getKeyLayout());
   problem.valueOrder = orderOf(op.getValueLayout());
   problem.outputOrder = orderOf(op.getOutputLayout());
+  if (Value weights = op.getWeights())
+    problem.weights = getElementKind(getElementTypeOrSelf(weights));
   return problem;
 }
 

@@ -303,7 +303,8 @@ static std::vector<TuneCase> listCases(ModuleOp module,
       cases.push_back(std::move(next));
   };
   module.walk([&](SdpaOp op) {
-    if (op.getSchedule())
+    // Where weights are written, that is most of the time.
+    if (op.getSchedule() || op.getWeights())
       return;
     RowCount count = getRowCount(op);
     if (count != RowCount::Few)

@@ -19,6 +19,7 @@ namespace {
 struct Expectation {
   const HostTensor *exact, *plain;
   const HostTensor *mayShow = nullptr;
+  /// Whether the result is no sum of values: an lse, or weights.
   bool isLse = false;
   /// What the plain computation's error is multiplied by: less than 1 where it
   /// ran in f32 for want of anything between f64 and exact.
@@ -127,10 +128,11 @@ static llvm::Error judgeAttention(Verification &verification,
   terms.largestValue = exact->largestValue;
   Operation *terminator = function.getBody().front().getTerminator();
   for (auto [number, value] : llvm::enumerate(terminator->getOperands())) {
-    bool isLse = value == op.getLse();
-    Expectation expected{isLse ? &exact->lse : &exact->output,
-                         isLse ? &plain->lse : &plain->output,
-                         isLse ? nullptr : &exact->mayShow, isLse};
+    Expectation expected{&exact->output, &plain->output, &exact->mayShow};
+    if (value == op.getLse())
+      expected = {&exact->lse, &plain->lse, nullptr, /*isLse=*/true};
+    else if (value == op.getWeights())
+      expected = {&exact->weights, &plain->weights, nullptr, /*isLse=*/true};
     judge(verification, "the reference", number, results[number], expected,
           terms);
     // The interpreter's exact is f64, which for an f64 query has an error too.

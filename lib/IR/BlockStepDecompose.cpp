@@ -14,6 +14,8 @@
 
 #include "StepDecomposer.h"
 
+#include "attn/IR/LinalgBuilder.h"
+
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -41,14 +43,13 @@ void StepDecomposer::number() {
   e = {dim(2)};
 }
 
-/// Return a tensor for the scores. With a schedule its storage has the size of a
+/// Return a tensor of `element` for the scores. With a schedule its storage has the size of a
 /// whole block, whatever the number of keys, so that it can be placed once.
-Value StepDecomposer::emptyScores() {
+Value StepDecomposer::emptyScores(Type element) {
   OpFoldResult strips = tensor::getMixedSize(builder, loc, op.getQuery(), 0);
   OpFoldResult keys = tensor::getMixedSize(builder, loc, op.getKey(), 0);
   if (!packed)
-    return tensor::EmptyOp::create(builder, loc, {strips, keys},
-                                   tile.elementType);
+    return tensor::EmptyOp::create(builder, loc, {strips, keys}, element);
   auto queryType = cast<RankedTensorType>(op.getQuery().getType());
   auto keyType = cast<RankedTensorType>(op.getKey().getType());
   int64_t rows = queryType.getDimSize(2), columns = keyType.getDimSize(2);
@@ -56,10 +57,10 @@ Value StepDecomposer::emptyScores() {
                                      builder.getIndexAttr(columns)};
   ScheduleAttr schedule = op.getScheduleAttr();
   if (!schedule || queryType.isDynamicDim(0))
-    return tensor::EmptyOp::create(builder, loc, sizes, tile.elementType);
+    return tensor::EmptyOp::create(builder, loc, sizes, element);
   auto whole = RankedTensorType::get(
       {queryType.getDimSize(0), schedule.getBlockN() / columns, rows, columns},
-      tile.elementType);
+      element);
   Value storage =
       bufferization::AllocTensorOp::create(builder, loc, whole, ValueRange());
   SmallVector<OpFoldResult> zeros(4, builder.getIndexAttr(0)),
@@ -70,7 +71,7 @@ Value StepDecomposer::emptyScores() {
 
 /// Return q . k.
 Value StepDecomposer::scores() {
-  Value init = emptyScores();
+  Value init = emptyScores(tile.elementType);
   return visibleKeys() ? scoreParts(init) : product(op.getKey(), init);
 }
 
@@ -208,6 +209,26 @@ SmallVector<Value> StepDecomposer::fold() {
 
   acc = addValues(acc, streamed ? streamedWeights(weights[0]) : weights[0]);
   return {reference, weights[1], acc};
+}
+
+Value StepDecomposer::weights(Type element) {
+  auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
+  Value s = logits(scores());
+  SmallVector<AffineExpr> stored = score, rows = {dim(0)};
+  if (packed) {
+    stored = scoresByRow();
+    rows.push_back(dim(1));
+  }
+  return tile.generic(
+      score.size(), {}, {{s, stored}, {op.getReference(), rows}},
+      {{emptyScores(element), stored}}, [&](OpBuilder &b, ValueRange args) {
+        ImplicitLocOpBuilder here(loc, b);
+        // Where the reference is NaN this is too, but for excluded keys.
+        Value p = expDifference(b, loc, args[0], args[1]);
+        p = arith::SelectOp::create(b, loc, isMinusInfinity(here, args[0]),
+                                    tile.constant(b, 0.0), p);
+        return SmallVector<Value>{convertFloat(here, p, element)};
+      })[0];
 }
 
 FailureOr<SmallVector<Value>>

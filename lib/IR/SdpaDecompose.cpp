@@ -61,6 +61,7 @@ private:
   Rows joinSinks(Rows rows);
   Value buildOutput(Value accumulators, Rows rows);
   Value buildLse(Rows rows);
+  Value buildWeightsResult(Value scores, Value weights, Rows rows);
 
   // Parts of buildScores, in the body over (b, heads, m, n).
   Value buildExcluded(Value mask, Value length, Value offset);
@@ -136,6 +137,8 @@ SmallVector<Value> SdpaDefinition::build() {
   results.push_back(buildOutput(buildAccumulators(scores, weights), rows));
   if (op.getLse())
     results.push_back(buildLse(rows));
+  if (op.getWeights())
+    results.push_back(buildWeightsResult(scores, weights, rows));
   return results;
 }
 
@@ -471,6 +474,33 @@ Value SdpaDefinition::buildLse(Rows rows) {
   if (headSizes.size() == 2)
     lse = joinDims(b, lse, 1);
   return castTensor(b, lse, type);
+}
+
+/// Return `weights` divided by their sums; 0 where `scores` exclude a key.
+Value SdpaDefinition::buildWeightsResult(Value scores, Value weights,
+                                         Rows rows) {
+  auto type = cast<RankedTensorType>(op.getWeights().getType());
+  Indexed init = atRow(
+      tensor::EmptyOp::create(b, tensor::getMixedSizes(b, b.getLoc(), weights),
+                              type.getElementType()),
+      key);
+  SmallVector<Indexed> inputs{atRow(scores, key), atRow(weights, key),
+                              atRow(rows.sum)};
+  if (rows.factor)
+    inputs.push_back(atRow(rows.factor));
+  Value result = buildGeneric(b, inputs, init, [&](ValueRange args) -> Value {
+    Value weight = args[1];
+    if (rows.factor)
+      weight = arith::MulFOp::create(b, weight, args[3]);
+    weight = arith::DivFOp::create(b, weight, args[2]);
+    // An empty row has no score that is left, and a sum of 0.
+    weight = arith::SelectOp::create(b, isMinusInfinity(b, args[0]), getZero(),
+                                     weight);
+    return convertFloat(b, weight, type.getElementType());
+  });
+  if (headSizes.size() == 2)
+    result = joinDims(b, result, 1);
+  return castTensor(b, result, type);
 }
 
 FailureOr<SmallVector<Value>> SdpaOp::decomposeOperation(OpBuilder &builder) {

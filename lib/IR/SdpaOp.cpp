@@ -55,8 +55,6 @@ static LogicalResult verifyLowered(SdpaOp op) {
     return refuse("score_mod");
   if (!op.getMaskMod().empty())
     return refuse("mask_mod");
-  if (op.getWeights())
-    return refuse("weights");
   for (auto [name, operand] :
        {std::pair<StringRef, Value>{"page_table", op.getPageTable()},
         {"cu_seqlens_q", op.getCuSeqlensQ()},
@@ -65,6 +63,35 @@ static LogicalResult verifyLowered(SdpaOp op) {
         {"value_scale", op.getValueScale()}})
     if (operand)
       return refuse(name);
+  return success();
+}
+
+/// Fails unless the weights, where they are asked for, have a shape and a type for
+/// `query`, and the schedule computes them.
+static LogicalResult verifyWeights(SdpaOp op, NamedType query,
+                                   ScoreDims &dims) {
+  NamedType weights("weights", op.getWeights());
+  if (!weights)
+    return success();
+  if (!op.getScoreMod().empty() || !op.getMaskMod().empty() ||
+      op.getPageTable() || op.getCuSeqlensQ() || op.getKeyScale())
+    return op.emitOpError() << "has 'weights' beside regions, pages, packed "
+                               "sequences or scales, which is not lowered";
+  // sdpa-C18
+  if (failed(verifyShape(op, {&dims.batch, &dims.heads, &dims.rows, &dims.keys},
+                         weights)))
+    return failure();
+  // sdpa-C19
+  if (getElementTypeOrSelf(weights.type) != getElementTypeOrSelf(query.type) &&
+      failed(verifyAccumulatorType(op, query, weights)))
+    return failure();
+  // sdpa-C20
+  ScheduleAttr schedule = op.getScheduleAttr();
+  if (schedule && (schedule.getChunk() > 0 || schedule.getStreams() > 0 ||
+                   schedule.getFoldHeads()))
+    return op.emitOpError() << "expects a 'schedule' without 'chunk', "
+                               "'streams' and 'fold_heads' with 'weights', got "
+                            << schedule;
   return success();
 }
 
@@ -107,18 +134,20 @@ LogicalResult SdpaOp::verify() {
   // sdpa-C5
   if (failed(verifyHeadGroups(*this, dims.heads, kvHeads)))
     return failure();
-  return verifyScoreOperands(*this,
-                             {query,
-                              {"bias", getBias()},
-                              {"mask", getMask()},
-                              {"kv_lengths", getKvLengths()},
-                              {"query_offset", getQueryOffset()},
-                              {"sinks", getSinks()},
-                              {"lse", getLse()},
-                              getScale(),
-                              getSoftcap(),
-                              getCausal()},
-                             dims);
+  if (failed(verifyScoreOperands(*this,
+                                 {query,
+                                  {"bias", getBias()},
+                                  {"mask", getMask()},
+                                  {"kv_lengths", getKvLengths()},
+                                  {"query_offset", getQueryOffset()},
+                                  {"sinks", getSinks()},
+                                  {"lse", getLse()},
+                                  getScale(),
+                                  getSoftcap(),
+                                  getCausal()},
+                                 dims)))
+    return failure();
+  return verifyWeights(*this, query, dims);
 }
 
 LogicalResult SdpaOp::reifyResultShapes(OpBuilder &builder,
@@ -132,5 +161,8 @@ LogicalResult SdpaOp::reifyResultShapes(OpBuilder &builder,
   if (getLse())
     shapes.push_back(withStaticExtents(builder, getLse(),
                                        {dims.batch, dims.heads, dims.rows}));
+  if (getWeights())
+    shapes.push_back(withStaticExtents(
+        builder, getWeights(), {dims.batch, dims.heads, dims.rows, dims.keys}));
   return success();
 }

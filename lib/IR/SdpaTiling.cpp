@@ -237,7 +237,8 @@ SdpaOp::getTiledImplementation(OpBuilder &builder,
   Causal causal = getCausal() == Causal::None ? Causal::None : Causal::TopLeft;
   auto tile = SdpaOp::create(
       builder, loc, types[0], getLse() ? types[1] : Type(),
-      /*weights=*/Type(), query, key, value, bias, mask, lengths, offset, sinks,
+      getWeights() ? types.back() : Type(), query, key, value, bias, mask,
+      lengths, offset, sinks,
       /*page_table=*/Value(), /*cu_seqlens_q=*/Value(),
       /*cu_seqlens_k=*/Value(), /*key_scale=*/Value(), /*value_scale=*/Value(),
       getScaleAttr(), CausalAttr::get(getContext(), causal), getWindowAttr(),
@@ -250,12 +251,17 @@ LogicalResult SdpaOp::getResultTilePosition(
     OpBuilder &builder, unsigned resultNumber, ArrayRef<OpFoldResult> offsets,
     ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
     SmallVector<OpFoldResult> &resultSizes) {
-  if (resultNumber == 1) {
+  Value result = getOperation()->getResult(resultNumber);
+  AttentionDims dims = AttentionDims::get(builder, *this);
+  if (result != getOutput()) {
     resultOffsets = llvm::to_vector(offsets.take_front(3));
     resultSizes = llvm::to_vector(sizes.take_front(3));
+    if (result == getLse())
+      return success();
+    resultOffsets.push_back(builder.getIndexAttr(0));
+    resultSizes.push_back(dims.keys);
     return success();
   }
-  AttentionDims dims = AttentionDims::get(builder, *this);
   Layout layout = getOutputLayout();
   resultOffsets.assign(4, builder.getIndexAttr(0));
   resultSizes.assign(4, dims.valueSize);

@@ -24,13 +24,18 @@ public:
     number();
   }
 
+  /// Return the state after the block.
   SmallVector<Value> run();
+
+  /// Return e^(score - reference), as a tensor of `element` of the shape of the
+  /// scores.
+  Value weights(Type element);
 
 private:
   using Operand = TileBuilder::Operand;
 
   void number();
-  Value emptyScores();
+  Value emptyScores(Type element);
   Value scores();
   Value product(Value key, Value init);
   std::pair<Value, Value> keyIntervals();

@@ -157,8 +157,13 @@ private:
       T sum = in.sinks ? std::exp(sink - largest) : T(0);
       for (auto [j, s] : kept)
         sum += std::exp(s - largest);
-      for (auto [j, s] : kept)
-        addValue(b, h, j, std::exp(s - largest) / sum, result);
+      int64_t row = (b * query.heads + h) * query.sequence + i;
+      for (auto [j, s] : kept) {
+        T weight = std::exp(s - largest) / sum;
+        addValue(b, h, j, weight, result);
+        if (in.weights)
+          outputs.weights.cells[row * key.sequence + j].real = weight;
+      }
       logSum = largest + std::log(sum);
     }
     for (int64_t e = 0; e < value.channels; ++e)
@@ -266,7 +271,14 @@ FailureOr<SdpaOutputs> mlir::attn::computeSdpa(Machine &machine, Operation *op,
   SdpaOutputs outputs{
       TensorValue(type, shape, realCell(0)),
       TensorValue(type, {shape[kBatchDim], query.heads, query.sequence},
-                  realCell(0))};
+                  realCell(0)),
+      TensorValue(type, {0}, realCell(0))};
+  if (in.weights)
+    outputs.weights =
+        TensorValue(type,
+                    {shape[kBatchDim], query.heads, query.sequence,
+                     in.key->shape[sequenceDim(in.keyLayout)]},
+                    realCell(0));
   if (machine.sumsInDouble(type))
     SdpaRunner<double>(in, machine.statistics, outputs).run();
   else
@@ -307,12 +319,15 @@ static LogicalResult runSdpa(Machine &machine, SdpaOp op) {
   in.keyLayout = op.getKeyLayout();
   in.valueLayout = op.getValueLayout();
   in.outputLayout = op.getOutputLayout();
+  in.weights = bool(op.getWeights());
   FailureOr<SdpaOutputs> outputs = computeSdpa(machine, op, in);
   if (failed(outputs))
     return failure();
   setRounded(machine, op.getOutput(), std::move(outputs->output));
   if (op.getLse())
     setRounded(machine, op.getLse(), std::move(outputs->lse));
+  if (op.getWeights())
+    setRounded(machine, op.getWeights(), std::move(outputs->weights));
   return success();
 }
 

@@ -23,11 +23,15 @@ struct SdpaInputs {
   Causal causal = Causal::None;
   Layout queryLayout = Layout::bhsd, keyLayout = Layout::bhsd,
          valueLayout = Layout::bhsd, outputLayout = Layout::bhsd;
+  /// Whether the weights are wanted.
+  bool weights = false;
 };
 
 /// What attention gives, before it is stored in a type.
 struct SdpaOutputs {
   TensorValue output, lse;
+  /// [B, H, M, N], or empty.
+  TensorValue weights;
 };
 
 /// Compute attention; complaints about shapes are made at `op`.

@@ -1,7 +1,7 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// attn.block_step, attn.merge, attn.finish and attn.merge_outputs by their definition. A state of a row is (r, s, a):
+// attn.block_step, attn.block_weights, attn.merge, attn.finish and attn.merge_outputs by their definition. A state of a row is (r, s, a):
 // the sum of the weights is s e^r, the sum of the weighted values a e^r; (-inf, 0, 0) is empty.
 
 #include "Sdpa.h"
@@ -57,18 +57,17 @@ struct StateShape {
   }
 };
 
-/// One block step in arithmetic of type T.
+/// The scores of the rows and the keys of one block in arithmetic of type T.
 template <typename T>
-class BlockStep {
+class BlockScores {
 public:
-  BlockStep(Machine &machine, BlockStepOp op, TensorValue &reference,
-            TensorValue &sum, TensorValue &acc)
-      : statistics(machine.statistics), query(machine.getTensor(op.getQuery())),
+  /// `stripRows` are the rows of a strip of the query, 0 where it is not packed.
+  template <typename Op>
+  BlockScores(Machine &machine, Op op, int64_t stripRows)
+      : query(machine.getTensor(op.getQuery())),
         key(machine.getTensor(op.getKey())),
-        value(machine.getTensor(op.getValue())),
         bias(machine.getOptionalTensor(op.getBias())),
-        mask(machine.getOptionalTensor(op.getMask())), reference(reference),
-        sum(sum), acc(acc), shape(reference, sum, acc),
+        mask(machine.getOptionalTensor(op.getMask())), stripRows(stripRows),
         row(machine.getInteger(op.getRow())),
         rowsPerHead(machine.getInteger(op.getRowsPerHead())),
         position(machine.getInteger(op.getPosition())),
@@ -82,50 +81,14 @@ public:
     }
     if (std::optional<APFloat> given = op.getSoftcap())
       softcap = static_cast<T>(given->convertToDouble());
-    streamed = op.isStreamed();
     bool packed = key.getRank() == 3;
     panelKeys = packed ? key.shape[2] : 1;
     keys = key.shape[0] * panelKeys;
     headSize = key.shape[1];
   }
 
-  void run() {
-    for (int64_t r = 0; r < shape.rows; ++r)
-      runRow(r);
-  }
-
-private:
-  T queryAt(int64_t r, int64_t d) const {
-    int64_t at = r * headSize + d;
-    if (shape.isPacked() && !streamed)
-      at = ((r / shape.stripRows) * headSize + d) * shape.stripRows +
-           r % shape.stripRows;
-    return static_cast<T>(query.cells[at].real);
-  }
-
-  T keyAt(int64_t j, int64_t d) const {
-    return static_cast<T>(
-        key.cells[((j / panelKeys) * headSize + d) * panelKeys + j % panelKeys]
-            .real);
-  }
-
-  T valueAt(int64_t j, int64_t e) const {
-    int64_t at = j * shape.channels + e;
-    if (value.getRank() == 4)
-      at = value.offsetOf({e / value.shape[3], j / value.shape[2],
-                           j % value.shape[2], e % value.shape[3]});
-    return static_cast<T>(value.cells[at].real);
-  }
-
-  /// Return the element of a bias or mask `[heads, rows, keys]` of the task.
-  /// Rows that only fill a strip read the last row.
-  Cell broadcast(const TensorValue &tensor, int64_t taskRow,
-                 int64_t taskKey) const {
-    int64_t index[3] = {taskRow / rowsPerHead, taskRow % rowsPerHead, taskKey};
-    for (int64_t i = 0; i < 3; ++i)
-      index[i] = std::min(index[i], tensor.shape[i] - 1);
-    return tensor.cells[tensor.offsetOf(index)];
-  }
+  int64_t getKeys() const { return keys; }
+  int64_t getHeadSize() const { return headSize; }
 
   /// Return the score of a key, -inf if it is excluded.
   T score(int64_t r, int64_t j) const {
@@ -146,11 +109,69 @@ private:
     return bias ? s + T(broadcast(*bias, taskRow, taskKey).real) : s;
   }
 
+private:
+  T queryAt(int64_t r, int64_t d) const {
+    int64_t at = r * headSize + d;
+    if (stripRows != 0)
+      at = ((r / stripRows) * headSize + d) * stripRows + r % stripRows;
+    return static_cast<T>(query.cells[at].real);
+  }
+
+  T keyAt(int64_t j, int64_t d) const {
+    return static_cast<T>(
+        key.cells[((j / panelKeys) * headSize + d) * panelKeys + j % panelKeys]
+            .real);
+  }
+
+  /// Return the element of a bias or mask `[heads, rows, keys]` of the task.
+  /// Rows that only fill a strip read the last row.
+  Cell broadcast(const TensorValue &tensor, int64_t taskRow,
+                 int64_t taskKey) const {
+    int64_t index[3] = {taskRow / rowsPerHead, taskRow % rowsPerHead, taskKey};
+    for (int64_t i = 0; i < 3; ++i)
+      index[i] = std::min(index[i], tensor.shape[i] - 1);
+    return tensor.cells[tensor.offsetOf(index)];
+  }
+
+  const TensorValue &query, &key, *bias, *mask;
+  int64_t stripRows, row, rowsPerHead, position, firstKey, length;
+  bool bounded, causal;
+  std::optional<int64_t> left, right;
+  T scale;
+  std::optional<T> softcap;
+  int64_t panelKeys, keys, headSize;
+};
+
+/// One block step in arithmetic of type T.
+template <typename T>
+class BlockStep {
+public:
+  BlockStep(Machine &machine, BlockStepOp op, TensorValue &reference,
+            TensorValue &sum, TensorValue &acc)
+      : statistics(machine.statistics), value(machine.getTensor(op.getValue())),
+        reference(reference), sum(sum), acc(acc), shape(reference, sum, acc),
+        block(machine, op, op.isStreamed() ? 0 : shape.stripRows) {}
+
+  void run() {
+    for (int64_t r = 0; r < shape.rows; ++r)
+      runRow(r);
+  }
+
+private:
+  T valueAt(int64_t j, int64_t e) const {
+    int64_t at = j * shape.channels + e;
+    if (value.getRank() == 4)
+      at = value.offsetOf({e / value.shape[3], j / value.shape[2],
+                           j % value.shape[2], e % value.shape[3]});
+    return static_cast<T>(value.cells[at].real);
+  }
+
   void runRow(int64_t r) {
+    int64_t keys = block.getKeys();
     std::vector<T> scores(keys);
     T before = static_cast<T>(reference.cells[r].real), top = before;
     for (int64_t j = 0; j < keys; ++j) {
-      scores[j] = score(r, j);
+      scores[j] = block.score(r, j);
       top = larger(top, scores[j]);
       if (std::isfinite(scores[j]))
         statistics.largestScore =
@@ -170,7 +191,7 @@ private:
   }
 
   void addKey(int64_t r, int64_t j, T weight) {
-    statistics.operations += 2 * (headSize + shape.channels);
+    statistics.operations += 2 * (block.getHeadSize() + shape.channels);
     double &lane = sum.cells[r * shape.lanes + j % shape.lanes].real;
     lane = static_cast<T>(static_cast<T>(lane) + weight);
     for (int64_t e = 0; e < shape.channels; ++e) {
@@ -184,15 +205,10 @@ private:
   }
 
   AttentionStatistics &statistics;
-  const TensorValue &query, &key, &value, *bias, *mask;
+  const TensorValue &value;
   TensorValue &reference, &sum, &acc;
   StateShape shape;
-  int64_t row, rowsPerHead, position, firstKey, length;
-  bool bounded, causal, streamed = false;
-  std::optional<int64_t> left, right;
-  T scale;
-  std::optional<T> softcap;
-  int64_t panelKeys, keys, headSize;
+  BlockScores<T> block;
 };
 } // namespace
 
@@ -225,6 +241,51 @@ static LogicalResult runBlockStep(Machine &machine, BlockStepOp op) {
   machine.set(op.getNewReference(), std::move(reference));
   machine.set(op.getNewSum(), std::move(sum));
   machine.set(op.getNewAcc(), std::move(acc));
+  return success();
+}
+
+/// Fill `weights` [rows, keys] or [strips, panels, rows, keys].
+template <typename T>
+static void computeWeights(Machine &machine, BlockWeightsOp op,
+                           TensorValue &weights) {
+  const TensorValue &lse = machine.getTensor(op.getLse());
+  bool packed = weights.getRank() == 4;
+  int64_t stripRows = packed ? weights.shape[2] : 0;
+  BlockScores<T> block(machine, op, stripRows);
+  for (int64_t r = 0, e = lse.getSize(); r < e; ++r)
+    for (int64_t j = 0; j < block.getKeys(); ++j) {
+      T weight = rescale(block.score(r, j), static_cast<T>(lse.cells[r].real));
+      int64_t at = r * block.getKeys() + j;
+      if (packed)
+        at = weights.offsetOf({r / stripRows, j / weights.shape[3],
+                               r % stripRows, j % weights.shape[3]});
+      weights.cells[at].real = machine.round(weight, weights.elementType);
+    }
+}
+
+static LogicalResult runBlockWeights(Machine &machine, BlockWeightsOp op) {
+  const TensorValue &query = machine.getTensor(op.getQuery());
+  const TensorValue &key = machine.getTensor(op.getKey());
+  const TensorValue &lse = machine.getTensor(op.getLse());
+  if (query.getSize() != lse.getSize() * key.shape[1])
+    return op.emitOpError("expects a 'query' of ")
+           << lse.getSize() << " rows and " << key.shape[1] << " channels, got "
+           << query.getSize() << " elements";
+  if (machine.getInteger(op.getRowsPerHead()) <= 0 && lse.getSize() > 0)
+    return op.emitOpError("expects rows in each head, got ")
+           << machine.getInteger(op.getRowsPerHead());
+  SmallVector<int64_t, 4> shape = {lse.shape[0], key.shape[0]};
+  if (key.getRank() == 3) {
+    shape.push_back(lse.shape[1]);
+    shape.push_back(key.shape[2]);
+  }
+  TensorValue weights(getElementTypeOrSelf(op.getWeights()), shape,
+                      realCell(0));
+  if (machine.sumsInDouble(lse.elementType))
+    computeWeights<double>(machine, op, weights);
+  else
+    computeWeights<float>(machine, op, weights);
+  machine.set(op.getWeights(), std::move(weights));
   return success();
 }
 
@@ -343,6 +404,7 @@ static LogicalResult runMergeOutputs(Machine &machine, MergeOutputsOp op) {
 
 void mlir::attn::addStateHandlers(Machine &machine) {
   addHandler<BlockStepOp, runBlockStep>(machine);
+  addHandler<BlockWeightsOp, runBlockWeights>(machine);
   addHandler<MergeOp, runMerge>(machine);
   addHandler<FinishOp, runFinish>(machine);
   addHandler<MergeOutputsOp, runMergeOutputs>(machine);

@@ -41,7 +41,8 @@ std::string attn::getScheduleKey(SdpaOp op, bool few) {
                                           {"kv_lengths", op.getKvLengths()},
                                           {"query_offset", op.getQueryOffset()},
                                           {"sinks", op.getSinks()},
-                                          {"lse", op.getLse()}};
+                                          {"lse", op.getLse()},
+                                          {"weights", op.getWeights()}};
   for (auto [name, value] : others) {
     if (!value)
       continue;

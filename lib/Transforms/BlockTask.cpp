@@ -148,6 +148,26 @@ IntegerAttr BlockTask::countedChannels() {
   return rewriter.getI64IntegerAttr(*size);
 }
 
+/// Return a bias or a mask of the tile as [heads, rows, keys], each 1 or full.
+Value BlockTask::broadcastToTask(Value tensor) {
+  if (!tensor)
+    return {};
+  int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
+  if (rank == 4)
+    return dropUnitDims(tensor, {1, 2, 3});
+  SmallVector<ReassociationIndices> groups(rank);
+  for (int64_t dim = 0; dim < rank; ++dim)
+    groups[dim] = {dim + 3 - rank};
+  for (int64_t dim = 0; rank > 0 && dim < 3 - rank; ++dim)
+    groups[0].insert(groups[0].begin() + dim, dim);
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> shape(3 - rank, 1);
+  llvm::append_range(shape, type.getShape());
+  return tensor::ExpandShapeOp::create(
+      rewriter, loc, RankedTensorType::get(shape, type.getElementType()),
+      tensor, groups);
+}
+
 /// Build the loop over blocks of keys, by upstream's tiler on a step over all of
 /// them.
 FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
@@ -155,31 +175,13 @@ FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
   Value key = keys(tile.getKey(), tile.getKeyLayout(), range.begin, range.end);
   Value value =
       keys(tile.getValue(), tile.getValueLayout(), range.begin, range.end);
-  auto broadcast = [&](Value tensor) -> Value {
-    if (!tensor)
-      return {};
-    int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
-    if (rank == 4)
-      return dropUnitDims(tensor, {1, 2, 3});
-    SmallVector<ReassociationIndices> groups(rank);
-    for (int64_t dim = 0; dim < rank; ++dim)
-      groups[dim] = {dim + 3 - rank};
-    for (int64_t dim = 0; rank > 0 && dim < 3 - rank; ++dim)
-      groups[0].insert(groups[0].begin() + dim, dim);
-    auto type = cast<RankedTensorType>(tensor.getType());
-    SmallVector<int64_t> shape(3 - rank, 1);
-    llvm::append_range(shape, type.getShape());
-    return tensor::ExpandShapeOp::create(
-        rewriter, loc, RankedTensorType::get(shape, type.getElementType()),
-        tensor, groups);
-  };
   WindowAttr window = range.bounded ? tile.getWindowAttr() : WindowAttr();
   bool causal = range.bounded && tile.getCausal() != Causal::None;
   UnitAttr unit = rewriter.getUnitAttr();
   auto step = BlockStepOp::create(
       rewriter, loc, state.reference.getType(), state.sum.getType(),
-      state.acc.getType(), query, key, value, broadcast(tile.getBias()),
-      broadcast(tile.getMask()), state.reference, state.sum, state.acc,
+      state.acc.getType(), query, key, value, broadcastToTask(tile.getBias()),
+      broadcastToTask(tile.getMask()), state.reference, state.sum, state.acc,
       index(0), index(0), index(0), rowsPerHead(), tile.getQueryOffset(),
       range.begin, range.end, skipZeros, rewriter.getF64FloatAttr(1.0),
       causal ? unit : UnitAttr(), window, tile.getSoftcapAttr(),

@@ -10,7 +10,7 @@
 //   %e = tensor.empty() : tensor<1x2x8x4xf32>
 //   %o = linalg.fill ins(%zero : f32) outs(%e : tensor<1x2x8x4xf32>)
 //
-// Without channels, queries and keys get one that holds zeros, and values one where only the lse is left to compute.
+// Without channels, queries and keys get one that holds zeros, and values one where only the lse and the weights are left to compute.
 
 #include "attn/Transforms/RemoveEmpty.h"
 
@@ -59,13 +59,18 @@ static void replaceByConstants(RewriterBase &rewriter, ImplicitLocOpBuilder &b,
   if (op.getLse())
     results.push_back(
         castTensor(b, getEmptyLse(b, op, shapes[1]), op.getLse().getType()));
+  if (Value weights = op.getWeights()) {
+    Value zero = getFloat(b, getElementTypeOrSelf(weights), 0.0);
+    results.push_back(
+        castTensor(b, getFilled(b, shapes.back(), zero), weights.getType()));
+  }
   rewriter.replaceOp(op, results);
 }
 
 /// Replace `op`, whose values have no channels, by one with a channel that
-/// nobody reads. Return it.
-static SdpaOp keepLse(RewriterBase &rewriter, ImplicitLocOpBuilder &b,
-                      SdpaOp op) {
+/// nobody reads; its other results are still to compute. Return it.
+static SdpaOp keepOthers(RewriterBase &rewriter, ImplicitLocOpBuilder &b,
+                         SdpaOp op) {
   ReifiedRankedShapedTypeDims shapes;
   if (failed(op.reifyResultShapes(b, shapes)))
     return op;
@@ -78,7 +83,9 @@ static SdpaOp keepLse(RewriterBase &rewriter, ImplicitLocOpBuilder &b,
   SmallVector<int64_t> shape(type.getShape());
   shape[kChannelDim] = 1;
   copy.getOutput().setType(type.clone(shape));
-  rewriter.replaceOp(op, {output, copy.getLse()});
+  SmallVector<Value> results(copy->getResults());
+  results[0] = output;
+  rewriter.replaceOp(op, results);
   return copy;
 }
 
@@ -101,7 +108,7 @@ SdpaOp mlir::attn::removeEmpty(RewriterBase &rewriter, SdpaOp op) {
   readBeforeCasts(op);
   AttentionShape shape = AttentionShape::get(op);
   bool noRows = shape.batch == 0 || shape.heads == 0 || shape.rows == 0;
-  bool noResult = shape.valueSize == 0 && !op.getLse();
+  bool noResult = shape.valueSize == 0 && !op.getLse() && !op.getWeights();
   if (noRows || shape.keys == 0 || noResult) {
     replaceByConstants(rewriter, b, op);
     return nullptr;
@@ -111,5 +118,5 @@ SdpaOp mlir::attn::removeEmpty(RewriterBase &rewriter, SdpaOp op) {
     op.getQueryMutable().assign(withOneChannel(b, op.getQuery()));
     op.getKeyMutable().assign(withOneChannel(b, op.getKey()));
   }
-  return shape.valueSize == 0 ? keepLse(rewriter, b, op) : op;
+  return shape.valueSize == 0 ? keepOthers(rewriter, b, op) : op;
 }

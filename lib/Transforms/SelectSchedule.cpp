@@ -76,7 +76,8 @@ RowCount attn::getRowCount(SdpaOp op) {
   AttentionShape shape = AttentionShape::get(op);
   int64_t group = getGroupSize(shape);
   int64_t most = getFewRows(group);
-  if (ShapedType::isDynamic(group) || group > most)
+  // Weights are computed from packed keys.
+  if (op.getWeights() || ShapedType::isDynamic(group) || group > most)
     return RowCount::Many;
   if (ShapedType::isDynamic(shape.rows))
     return RowCount::Either;

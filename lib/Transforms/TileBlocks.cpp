@@ -11,6 +11,7 @@
 //     %s:3 = loops over attn.block_step on packed tiles
 //     %o, %l = attn.finish %s#0, %s#1, %s#2
 //     %t = linalg.unpack %o ... into a slice of %out
+//     where weights are asked for: loops over attn.block_weights, into a slice of them
 //     scf.forall.in_parallel { tensor.parallel_insert_slice %t into %out ... }
 //   }
 //
@@ -84,6 +85,10 @@ LogicalResult attn::tileBlocks(RewriterBase &rewriter, SdpaOp op) {
   if (tile.getLse())
     writeInPlace(rewriter, tile.getLse(),
                  [&](Value dest) { return task.unpackLse(ends.second, dest); });
+  if (tile.getWeights())
+    writeInPlace(rewriter, tile.getWeights(), [&](Value dest) {
+      return task.buildWeights(ends.second, dest);
+    });
   rewriter.eraseOp(tile);
   return success();
 }

@@ -4,11 +4,11 @@
 #
 # Runs ONNX node tests through the compiler:
 #
-#   build/venv/bin/python tools/dev/onnx-cases.py DIR [--json=FILE] [--filter=REGEX] [--keep=DIR] [--device=NAME]
+#   build/venv/bin/python tools/dev/onnx-cases.py DIR [--plain] [--json=FILE] [--filter=REGEX] [--keep=DIR] [--device=NAME]
 #
 # DIR/index.json lists the cases: `name`, `op`, `attrs`, `in` and `out` with a name, a numpy type and a shape each;
-# DIR/NAME holds in_X.npy and out_X.npy. Each case is written as attn IR, run by attn-run and compared. A line for
-# each case that fails or is skipped says why; the last line is `N passed, M failed`.
+# DIR/NAME holds in_X.npy and out_X.npy. Each case is written as attn IR, run by attn-run and compared; with --plain each
+# op is its plain definition instead of tiles. There is a line for each case; the last is `N passed, M failed`.
 import argparse
 import concurrent.futures
 import json
@@ -26,6 +26,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # How far a result may be off, relative to max(1, |expected|). The expected numbers were themselves computed in the
 # case's type: for 16 bits that is a few units in the last place.
 LIMITS = {"float64": 1e-11, "float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
+
+# The passes that leave each op as its definition.
+PLAIN = ["--attn-decompose-layers", "--convert-attn-to-linalg"]
 
 
 def widened(array, kind):
@@ -64,6 +67,13 @@ def run_case(case, folder, work, options):
     source = work / f"{case['name']}.mlir"
     source.write_text(text)
     outputs = [work / f"{case['name']}.{name}.npy" for name, _, _ in case["out"]]
+    if options.plain:
+        text = subprocess.run([str(options.attn_run.with_name("attn-opt")), str(source), *PLAIN], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        if text.returncode != 0:
+            return "failed", f"attn-opt exits with {text.returncode}: {text.stdout.splitlines()[:1]}", None
+        source = work / f"{case['name']}-plain.mlir"
+        source.write_text(text.stdout)
     command = [str(options.attn_run), str(source), "--function=main"]
     command += [f"--input=@{folder / f'in_{name}.npy'}" for name, _, _ in case["in"]]
     command += [f"--output={path}" for path in outputs]
@@ -98,6 +108,7 @@ def parse_options():
     parser = argparse.ArgumentParser(description="Run ONNX node tests through the compiler.")
     parser.add_argument("directory", type=pathlib.Path, help="folder with index.json and a folder a case")
     parser.add_argument("--json", type=pathlib.Path, help="write each case's status and error here")
+    parser.add_argument("--plain", action="store_true", help="run the definitions of ops, without tiles")
     parser.add_argument("--filter", default="", help="run the cases whose name this regular expression finds")
     parser.add_argument("--keep", type=pathlib.Path, help="keep the IR and the outputs in this folder")
     parser.add_argument("--device", help="handed to attn-run")
@@ -120,9 +131,8 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             results = list(pool.map(lambda case: attempt(case, options.directory / case["name"], work, options), cases))
     count = {status: sum(result[0] == status for result in results) for status in ("passed", "failed", "skipped")}
-    for case, (status, reason, _) in zip(cases, results):
-        if status != "passed":
-            print(f"{status} {case['name']}: {reason}")
+    for case, (status, reason, error) in zip(cases, results):
+        print(f"{status} {case['name']}: {reason or f'largest error {error:.3g}'}")
     if options.json:
         rows = [{"name": case["name"], "status": status, "reason": reason, "max_error": error}
                 for case, (status, reason, error) in zip(cases, results)]

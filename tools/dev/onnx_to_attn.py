@@ -54,23 +54,43 @@ class Function:
         self.lines.append(f"  {value.name} = {text}")
         return value
 
+    def emit_two(self, text, first, second):
+        """Emit an op with two results, of the types of `first` and `second`; return these with their names."""
+        first.name, second.name = f"%{self.count}", f"%{self.count + 1}"
+        self.count += 2
+        self.lines.append(f"  {first.name}, {second.name} = {text}")
+        return first, second
+
     def empty(self, shape, element):
         return self.emit(f"tensor.empty() : {Value('', shape, element).type}", shape, element)
 
+    def generic(self, inputs, target, dims, body, result="r"):
+        """A loop over the dimensions `dims`, one letter each; `inputs` are (name in the body, value, its letters) and
+        `target` is (value, its letters). `body` computes the result from the names and from %so, the target's element."""
+        target, letters = target
+        index = {letter: f"d{i}" for i, letter in enumerate(dims)}
+        every = ", ".join(index.values())
+
+        def at(places):
+            return f"affine_map<({every}) -> ({', '.join(index.get(letter, '0') for letter in places)})>"
+        maps = ", ".join([*(at(places) for _, _, places in inputs), at(letters)])
+        iterators = ", ".join('"parallel"' if letter in letters else '"reduction"' for letter in dims)
+        names = ", ".join(value.name for _, value, _ in inputs)
+        types = ", ".join(value.type for _, value, _ in inputs)
+        given = f"ins({names} : {types}) " if inputs else ""
+        arguments = ", ".join([*(f"%{name}: {value.element}" for name, value, _ in inputs), f"%so: {target.element}"])
+        return self.emit(
+            f"linalg.generic {{indexing_maps = [{maps}], iterator_types = [{iterators}]}}\n"
+            f"      {given}outs({target.name} : {target.type}) {{\n"
+            f"    ^bb0({arguments}):\n"
+            + "".join(f"      {line}\n" for line in body)
+            + f"      linalg.yield %{result} : {target.element}\n"
+            f"  }} -> {target.type}", target.shape, target.element)
+
     def elementwise(self, value, element, body):
         """`body` computes %r of type `element` from %x."""
-        target = self.empty(value.shape, element)
-        rank = len(value.shape)
-        dims = ", ".join(f"d{i}" for i in range(rank))
-        identity = f"affine_map<({dims}) -> ({dims})>"
-        iterators = ", ".join(['"parallel"'] * rank)
-        return self.emit(
-            f"linalg.generic {{indexing_maps = [{identity}, {identity}], iterator_types = [{iterators}]}}\n"
-            f"      ins({value.name} : {value.type}) outs({target.name} : {target.type}) {{\n"
-            f"    ^bb0(%x: {value.element}, %unused: {element}):\n"
-            + "".join(f"      {line}\n" for line in body)
-            + f"      linalg.yield %r : {element}\n"
-            f"  }} -> {target.type}", value.shape, element)
+        letters = "abcdefgh"[:len(value.shape)]
+        return self.generic([("x", value, letters)], (self.empty(value.shape, element), letters), letters, body)
 
     def cast(self, value, element):
         """Convert the elements; integers become floats."""
@@ -115,10 +135,12 @@ class Function:
 
     def swap_heads(self, value):
         """[B, S, H, D] to [B, H, S, D]."""
-        batch, rows, heads, size = value.shape
-        target = self.empty([batch, heads, rows, size], value.element)
+        return self.transpose(value, [0, 2, 1, 3])
+
+    def transpose(self, value, order):
+        target = self.empty([value.shape[i] for i in order], value.element)
         return self.emit(f"linalg.transpose ins({value.name} : {value.type}) outs({target.name} : {target.type}) "
-                         "permutation = [0, 2, 1, 3]", target.shape, target.element)
+                         f"permutation = {list(order)}", target.shape, target.element)
 
     def append(self, past, value):
         """past ++ value along the rows of [B, H, S, D]."""
@@ -173,6 +195,94 @@ def keys_and_values(function, attrs):
     return function.append(past_key, key), function.append(past_value, value), "bhsd", past_key.shape[2]
 
 
+def repeated_heads(function, key, heads):
+    """[B, G, N, D] as [B, heads, N, D]: each head once for every query head that reads it."""
+    batch, groups, keys, size = key.shape
+    if groups == heads:
+        return key
+    target = function.empty([batch, groups, heads // groups, keys, size], key.element)
+    wide = function.generic([("x", key, "bgnd")], (target, "bgrnd"), "bgrnd", [], result="x")
+    result = Value("", [batch, heads, keys, size], key.element)
+    return function.emit(f"tensor.collapse_shape {wide.name} [[0], [1, 2], [3], [4]] : {wide.type} into {result.type}",
+                         result.shape, key.element)
+
+
+def exclusion(function, attrs, past, rows):
+    """The inputs and the lines of a body over scores that computes %r, -inf where %so is excluded, else %so."""
+    element = attrs["wide"]
+    lowest = {"f32": "0xFF800000", "f64": "0xFFF0000000000000"}[element]
+    inputs, lines = [], [f"%lowest = arith.constant {lowest} : {element}",
+                         "%j = linalg.index 3 : index", "%i = linalg.index 2 : index"]
+    conditions = []
+
+    def exclude(text):
+        conditions.append(f"%out{len(conditions)}")
+        lines.append(f"{conditions[-1]} = {text}")
+    mask = attrs["mask"]
+    if mask is not None and mask.element == "i1":
+        lines.append("%true = arith.constant true")
+        exclude("arith.xori %mask, %true : i1")
+    lines.append(f"%offset = arith.constant {past} : index")
+    if "nonpad_kv_seqlen" in function.arguments:
+        lengths = function.arguments["nonpad_kv_seqlen"]
+        inputs.append(("length", lengths, "b"))
+        lines += [f"%n = arith.index_cast %length : {lengths.element} to index",
+                  f"%rows = arith.constant {rows} : index", "%last = arith.subi %n, %rows : index"]
+        exclude("arith.cmpi sge, %j, %n : index")
+    offset = "%last" if inputs else "%offset"
+    lines.append(f"%p = arith.addi %i, {offset} : index")
+    if attrs.get("is_causal", 0):
+        exclude("arith.cmpi sgt, %j, %p : index")
+    for name, sign, predicate in (("left", "subi", "slt"), ("right", "addi", "sgt")):
+        size = attrs.get(f"{name}_window_size", -1)
+        if size >= 0:
+            lines += [f"%{name} = arith.constant {size} : index", f"%{name}_end = arith.{sign} %p, %{name} : index"]
+            exclude(f"arith.cmpi {predicate}, %j, %{name}_end : index")
+    lines.append("%none = arith.constant false")
+    out = "%none"
+    for number, condition in enumerate(conditions):
+        lines.append(f"%any{number} = arith.ori {out}, {condition} : i1")
+        out = f"%any{number}"
+    return inputs, [*lines, f"%r = arith.select {out}, %lowest, %s : {element}"]
+
+
+def scores(function, attrs, query, key, past):
+    """The scores after the step that `qk_matmul_output_mode` names, in plain linalg."""
+    mode, element = attrs.get("qk_matmul_output_mode", 0), attrs["wide"]
+    three = len(function.arguments["Q"].shape) == 3
+    batch, heads = query.shape[0], query.shape[2 if three else 1]
+    rows, size = query.shape[1 if three else 2], query.shape[3]
+    key = repeated_heads(function, function.cast(key, element), heads)
+    query = function.cast(query, element)
+    shape = [batch, heads, rows, key.shape[2]]
+    value = function.generic([("q", query, "bmhd" if three else "bhmd"), ("k", key, "bhnd")],
+                             (function.filled(shape, element, "0.0"), "bhmn"), "bhmnd",
+                             [f"%p = arith.mulf %q, %k : {element}", f"%r = arith.addf %so, %p : {element}"])
+    scale = attrs["scale"] if attrs.get("scale") is not None else size ** -0.5
+    value = function.elementwise(value, element, [f"%c = arith.constant {real(scale)} : {element}",
+                                                  f"%r = arith.mulf %x, %c : {element}"])
+    if mode >= 1 and attrs.get("softcap", 0) > 0:
+        value = function.elementwise(value, element, [
+            f"%c = arith.constant {real(attrs['softcap'])} : {element}", f"%d = arith.divf %x, %c : {element}",
+            f"%t = math.tanh %d : {element}", f"%r = arith.mulf %t, %c : {element}"])
+    if mode < 2:
+        return value
+    attrs["mask"] = mask = padded_mask(function, shape[3]) if "attn_mask" in function.arguments else None
+    inputs, lines = exclusion(function, attrs, past, rows)
+    inputs.append(("x", value, "bhmn"))
+    first = "%s = arith.addf %x, %zero"
+    zero = f"%zero = arith.constant 0.0 : {element}"
+    if mask is not None:
+        places = "".join("0" if extent == 1 else letter
+                         for extent, letter in zip(mask.shape, "bhmn"[-len(mask.shape):]))
+        if mask.element != "i1":
+            mask = function.cast(mask, element)
+            first = "%s = arith.addf %x, %mask"
+        inputs.append(("mask", mask, places))
+    return function.generic(inputs, (function.empty(shape, element), "bhmn"), "bhmn",
+                            [zero, f"{first} : {element}", *lines])
+
+
 def sdpa_clauses(function, attrs, keys, past, rows):
     """The optional operands and attributes, in the order in which the op prints them."""
     clauses = []
@@ -210,8 +320,6 @@ def attention(node):
     """Attention-23, -24 and -25."""
     function, attrs = Function(node), dict(node["attrs"])
     outputs = [name for name, _, _ in node["out"]]
-    if "qk_matmul_output" in outputs:
-        raise NotExpressible("qk_matmul_output: scores and weights are no results of attn.sdpa yet")
     query = function.arguments["Q"]
     given, three = query.element, len(query.shape) == 3
     if three:
@@ -219,6 +327,12 @@ def attention(node):
     key, value, layout, past = keys_and_values(function, attrs)
     present = {"present_key": key, "present_value": value}
     computed = attrs["computed"] = computed_type(given, value.element, attrs.get("softmax_precision"))
+    attrs["wide"] = "f64" if computed == "f64" else "f32"
+    mode = attrs.get("qk_matmul_output_mode", 0) if "qk_matmul_output" in outputs else None
+    products = None
+    if mode in (0, 1, 2):
+        heads_first = function.swap_heads(key) if layout == "bshd" else key
+        products = function.cast(scores(function, attrs, query, heads_first, past), given)
     query, key, value = (function.cast(x, computed) for x in (query, key, value))
     rows = query.shape[1 if three else 2]
     keys = key.shape[1 if layout == "bshd" else 2]
@@ -229,10 +343,18 @@ def attention(node):
     if swapped:
         clauses.append(f"layout = <{swapped}>")
     output = Value("", query.shape[:3] + [value.shape[3]], computed)
-    output = function.emit(f"attn.sdpa {query.name}, {key.name}, {value.name} {' '.join(clauses)} : "
-                           f"{query.type}, {key.type}, {value.type} -> {output.type}", output.shape, computed)
+    text = (f"attn.sdpa {query.name}, {key.name}, {value.name} {' '.join(clauses)} : "
+            f"{query.type}, {key.type}, {value.type} -> {output.type}")
+    if mode == 3:
+        heads = query.shape[2 if three else 1]
+        weights = Value("", [query.shape[0], heads, rows, keys], attrs["wide"])
+        output, weights = function.emit_two(f"{text} weights({weights.type})", output, weights)
+        products = function.cast(weights, given)
+    else:
+        output = function.emit(text, output.shape, computed)
     output = function.cast(output, given)
     results = {"Y": function.join_heads(output) if three else output}
+    results["qk_matmul_output"] = products
     for name, whole in present.items():
         if name in outputs and layout == "bshd":
             whole = function.swap_heads(whole)

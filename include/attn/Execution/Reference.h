@@ -33,12 +33,18 @@ struct AttentionProblem {
             keyOrder = AxisOrder::HeadsFirst,
             valueOrder = AxisOrder::HeadsFirst,
             outputOrder = AxisOrder::HeadsFirst;
+
+  /// The type in which the weights are wanted, if they are.
+  std::optional<ElementKind> weights;
 };
 
 /// What one attention gives.
 struct AttentionResult {
   HostTensor output;
   HostTensor lse;
+
+  /// [B, H, M, N]; without elements where the problem does not want them.
+  HostTensor weights;
 
   /// An i1 tensor in the shape of `output`: true where a NaN or an infinity in
   /// a value that some row of the same batch and key head attends to may show,

@@ -12,6 +12,7 @@ include "attn/IR/AttnRopeOp.td"
 include "attn/IR/AttnLinearAttentionOp.td"
 include "attn/IR/AttnMergeOutputsOp.td"
 include "attn/IR/AttnTileOps.td"
+include "attn/IR/AttnBlockWeightsOp.td"
 include "attn/IR/AttnYieldOp.td"
 
 #endif // ATTN_IR_ATTNOPS_TD

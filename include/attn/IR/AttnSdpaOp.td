@@ -29,6 +29,7 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
     P(i,.) = softmax of s(i,.) over the keys that are not excluded
     output(i) = sum over j of P(i,j) * v(j)
     lse(i) = log(sum over j of exp(s(i,j)))
+    weights(i,j) = P(i,j), and 0 where the key is excluded
     ```
 
     A key `j` is excluded for the row at position `p` where
@@ -58,6 +59,7 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
     | `query_offset` | a number, or `[B]` | the same |
     | `sinks` | `[H]` | the same |
     | `lse` | `[B, H, M]` | the same |
+    | `weights` | `[B, H, M, N]` | the same |
 
     `layout` says which column holds: one word for all tensors, or one for each.
     Every dimension may be dynamic, and every dimension may be 0. Of `bias` and
@@ -67,8 +69,8 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
 
     #### Corner cases
 
-    * A row without a key: `output` is 0, `lse` is `-inf`. With a sink `lse` is the
-      sink. `N = 0` makes all rows such rows.
+    * A row without a key: `output` and `weights` are 0, `lse` is `-inf`. With a
+      sink `lse` is the sink. `N = 0` makes all rows such rows.
     * `D = 0`: all products are 0, and the default scale is 1.
     * What an excluded key or an unread value holds, NaN and Inf included, has no
       effect on the row.
@@ -107,6 +109,11 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
     * (sdpa-C15) `softcap` is finite and above 0.
     * (sdpa-C16) `lse` has shape `[B, H, M]` in every layout.
     * (sdpa-C17) `lse` is of f32, or of f64 if `query` is.
+    * (sdpa-C18) `weights` has shape `[B, H, M, N]` in every layout.
+    * (sdpa-C19) `weights` is of f32, or of f64 if `query` is, or of the type of
+      `query`.
+    * (sdpa-C20) With `weights` the `schedule` has neither `chunk` nor `streams` nor
+      `fold_heads`.
 
     #### Examples
 
@@ -151,6 +158,20 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
         : tensor<2x?x8x64xbf16>, tensor<2x?x8x64xbf16>, tensor<2x?x8x64xbf16>
         -> tensor<2x?x8x64xbf16>, tensor<2x8x?xf32>
       return %o, %lse : tensor<2x?x8x64xbf16>, tensor<2x8x?xf32>
+    }
+    ```
+
+    What each row looks at, to be drawn; this alone takes memory for each pair of a
+    row and a key:
+
+    ```mlir
+    func.func @inspect(%q: tensor<1x12x?x32xf32>, %k: tensor<1x12x?x32xf32>,
+                       %v: tensor<1x12x?x32xf32>)
+        -> (tensor<1x12x?x32xf32>, tensor<1x12x?x?xf32>) {
+      %o, %w = attn.sdpa %q, %k, %v
+        : tensor<1x12x?x32xf32>, tensor<1x12x?x32xf32>, tensor<1x12x?x32xf32>
+        -> tensor<1x12x?x32xf32> weights(tensor<1x12x?x?xf32>)
+      return %o, %w : tensor<1x12x?x32xf32>, tensor<1x12x?x?xf32>
     }
     ```
   }];

@@ -42,12 +42,23 @@ public:
   /// Write packed `lse` into `dest`, a [1, heads, rows] slice.
   Value unpackLse(Value lse, Value dest);
 
+  /// Compute the weights of rows with the packed `lse` into `dest`, a [1, 1,
+  /// rows, keys] slice, and return it without its leading dimensions.
+  Value buildWeights(Value lse, Value dest);
+
 private:
   /// Keys [begin, end); `bounded` says that a row may not attend to all of them,
   /// or that their last block is not a whole one.
   struct KeyRange {
     Value begin, end;
     bool bounded;
+  };
+
+  /// Keys of which the weights are computed: `count` from `firstKey` on.
+  struct WeightsBlock {
+    Value lse, firstKey;
+    OpFoldResult count;
+    KeyRange range;
   };
 
   Value index(int64_t value);
@@ -78,6 +89,10 @@ private:
   IntegerAttr countedChannels();
   Value clampedLength();
   Value rowsPerHead();
+  Value broadcastToTask(Value tensor);
+  Value clearKeys(Value dest, Value begin, Value end);
+  Value writeStripWeights(Value dest, Value strip, Value key,
+                          const WeightsBlock &block);
 
   RewriterBase &rewriter;
   SdpaOp tile;

@@ -44,15 +44,16 @@ def heads_first(array, heads):
     return array.reshape(*array.shape[:2], heads, -1).transpose(0, 2, 1, 3)
 
 
-def row(scores, bias, values, excluded):
-    """Softmax over the keys that are left, times their values; 0 where none is left."""
+def row(scores, bias, excluded):
+    """The scores, -inf where a key is left out, and softmax over the keys that are left; 0 where none is."""
     kept = ~excluded & (bias != -INFINITY)
-    scores = scores + bias
+    scores = np.where(kept, scores + np.where(kept, bias, 0), -INFINITY)
     kept &= scores != -INFINITY
-    if not kept.any():
-        return np.zeros(values.shape[1])
-    weights = np.exp(scores[kept] - scores[kept].max())
-    return weights @ values[kept] / weights.sum()
+    weights = np.zeros(len(scores))
+    if kept.any():
+        weights[kept] = np.exp(scores[kept] - scores[kept].max())
+        weights /= weights.sum()
+    return scores, weights
 
 
 def attention(inputs, attrs):
@@ -75,13 +76,16 @@ def attention(inputs, attrs):
     scale = attrs.get("scale", 1 / np.sqrt(size))
     left, right = attrs.get("left_window_size", -1), attrs.get("right_window_size", -1)
     output = np.zeros((batch, heads, rows, value.shape[3]))
+    steps = np.zeros((4, batch, heads, rows, keys))
     j = np.arange(keys)
     for b, h, i in np.ndindex(batch, heads, rows):
         g = h // (heads // key.shape[1])
         at = i + (lengths[b] - rows if "nonpad_kv_seqlen" in inputs else past)
         scores = scale * (key[b, g] @ query[b, h, i])
+        steps[0, b, h, i] = scores
         if attrs.get("softcap", 0) > 0:
             scores = attrs["softcap"] * np.tanh(scores / attrs["softcap"])
+        steps[1, b, h, i] = scores
         excluded = j >= lengths[b]
         if attrs.get("is_causal", 0):
             excluded = excluded | (j > at)
@@ -89,10 +93,14 @@ def attention(inputs, attrs):
             excluded = excluded | (j < at - left)
         if right >= 0:
             excluded = excluded | (j > at + right)
-        output[b, h, i] = row(scores, bias[b, h, i], value[b, g], excluded)
+        steps[2, b, h, i], weights = row(scores, bias[b, h, i], excluded)
+        steps[3, b, h, i] = weights
+        used = weights != 0
+        output[b, h, i] = weights[used] @ value[b, g][used]
     if three:
         output = output.transpose(0, 2, 1, 3).reshape(batch, rows, -1)
-    return {"Y": output, "present_key": key, "present_value": value}
+    return {"Y": output, "present_key": key, "present_value": value,
+            "qk_matmul_output": steps[attrs.get("qk_matmul_output_mode", 0)]}
 
 
 def rotary_embedding(inputs, attrs):
@@ -171,6 +179,16 @@ def cases():
         case("excluded_keys_nan", "Attention", {},
              {**qkv(F32, [1, 2, 4, 8], [1, 2, 5, 8]), "attn_mask": (BOOL, [4, 5])}, {"Y": F32},
              K=nan_key, attn_mask=half_mask),
+        case("scores_scaled", "Attention", {"scale": 0.5},
+             qkv(F16, [1, 4, 5, 16], [1, 2, 9, 16]), {"Y": F16, "qk_matmul_output": F16}),
+        case("scores_capped", "Attention", {"softcap": 1.5, "qk_matmul_output_mode": 1, "q_num_heads": 4, "kv_num_heads": 2},
+             {**qkv(F32, [1, 5, 32], [1, 9, 16]), "attn_mask": (F32, [5, 9])}, {"Y": F32, "qk_matmul_output": F32}),
+        case("scores_masked", "Attention", {"qk_matmul_output_mode": 2, "is_causal": 1, "left_window_size": 4},
+             {**qkv(F32, [2, 2, 5, 8], [2, 2, 30, 8]), "attn_mask": (BOOL, [5, 21]), "nonpad_kv_seqlen": (I64, [2])},
+             {"Y": F32, "qk_matmul_output": F32}, nonpad_kv_seqlen=np.array([30, 3])),
+        case("weights_past", "Attention", {"qk_matmul_output_mode": 3, "is_causal": 1, "softmax_precision": 1},
+             {**qkv(F16, [2, 4, 3, 8], [2, 2, 3, 8]), "past_key": (F16, [2, 2, 40, 8]),
+              "past_value": (F16, [2, 2, 40, 8])}, {"Y": F16, "present_key": F16, "qk_matmul_output": F16}),
         case("rope_half", "RotaryEmbedding", {"num_heads": 4, "rotary_embedding_dim": 12},
              {"input": (F32, [2, 3, 80]), "cos_cache": (F32, [50, 6]), "sin_cache": (F32, [50, 6]),
               "position_ids": (I64, [2, 3])}, {"output": F32}, position_ids=position),

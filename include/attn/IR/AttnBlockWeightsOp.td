@@ -1,0 +1,105 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn.block_weights: the second pass of a tiled attention whose weights are asked for.
+
+#ifndef ATTN_IR_ATTNBLOCKWEIGHTSOP_TD
+#define ATTN_IR_ATTNBLOCKWEIGHTSOP_TD
+
+include "attn/IR/AttnTypes.td"
+
+def Attn_BlockWeightsOp : Attn_Op<"block_weights", [
+    AttrSizedOperandSegments, NoMemoryEffect,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>,
+    DeclareOpInterfaceMethods<AggregatedOpInterface,
+      ["decomposeOperation"]>]> {
+  let summary = "the weights of a block of rows on a block of keys";
+  let description = [{
+    Computes the scores of some query rows and the keys of one block as
+    `attn.block_step` does, and gives the weights that they have where the
+    logarithm of a row's sum over all keys is known.
+
+    ```
+    s(i,j)       = the score of attn.block_step, -inf where the key is excluded
+    weights(i,j) = exp(s(i,j) - lse(i)), 0 where s(i,j) is -inf
+    ```
+
+    `at`, `bounded` and the attributes mean what they mean for `attn.block_step`.
+
+    #### Shapes
+
+    | tensor | plain | packed |
+    |---|---|---|
+    | `query` | `[R, D]` | `[S, D, MR]` |
+    | `key` | `[N, D]` | `[NP, D, NR]` |
+    | `lse` | `[R]` | `[S, MR]` |
+    | `bias`, `mask` | `[heads, rows, keys]` of the task, each 1 or full | the same |
+    | `weights` | `[R, N]` | `[S, NP, MR, NR]` |
+
+    #### Corner cases
+
+    * A row without a key, whose `lse` is `-inf` or a sink: its weights are 0.
+    * A NaN in a score shows in the weights of its row, where no key is excluded.
+    * What stands for rows and keys that only fill a strip or a panel is not defined.
+
+    #### What is left open
+
+    The rounding: `lse` is off by a unit in its last place, and a weight by as much
+    times its size.
+
+    #### Constraints
+
+    * (block_weights-C1) `lse` is of f32, or of f64 if `query` is.
+    * (block_weights-C2) `scale` is finite, `softcap` finite and above 0.
+    * (block_weights-C3) `query`, `key`, `lse` and `weights` have the shapes of one
+      column above.
+    * (block_weights-C4) `key` is of f64 only if `query` is.
+    * (block_weights-C5) `bias` and `mask` have rank 3; `bias` is of f64 only if
+      `query` is.
+    * (block_weights-C6) `MR` and `NR` are static.
+    * (block_weights-C7) The `schedule` has no `streams`.
+
+    #### Examples
+
+    ```mlir
+    func.func @weights(%q: tensor<16x64xf32>, %k: tensor<?x64xf32>,
+                       %lse: tensor<16xf32>, %row: index, %key: index, %n: index)
+        -> tensor<16x?xf32> {
+      %zero = arith.constant 0 : index
+      %rows = arith.constant 128 : index
+      %w = attn.block_weights %q, %k lse(%lse : tensor<16xf32>)
+        at(batch %zero, head %zero, row %row per %rows, position %zero,
+           key %key of %n) scale = 0.125 causal bounded
+        : tensor<16x64xf32>, tensor<?x64xf32> -> tensor<16x?xf32>
+      return %w : tensor<16x?xf32>
+    }
+    ```
+  }];
+  let arguments = (ins
+    Attn_Tensor:$query, Attn_Tensor:$key,
+    Optional<Attn_Tensor>:$bias, Optional<Attn_MaskTensor>:$mask,
+    Attn_LseTensor:$lse,
+    Index:$batch, Index:$head, Index:$row, Index:$rows_per_head,
+    Index:$position, Index:$first_key, Index:$length,
+    F64Attr:$scale, UnitAttr:$causal, OptionalAttr<Attn_WindowAttr>:$window,
+    OptionalAttr<F64Attr>:$softcap, UnitAttr:$bounded,
+    OptionalAttr<Attn_ScheduleAttr>:$schedule);
+  let results = (outs Attn_Tensor:$weights);
+  let assemblyFormat = [{
+    $query `,` $key
+    (`bias` `(` $bias^ `:` type($bias) `)`)?
+    (`mask` `(` $mask^ `:` type($mask) `)`)?
+    `lse` `(` $lse `:` type($lse) `)`
+    `at` `(` `batch` $batch `,` `head` $head `,` `row` $row `per`
+    $rows_per_head `,` `position` $position `,` `key` $first_key `of`
+    $length `)`
+    `scale` `=` $scale (`causal` $causal^)? (`window` `=` $window^)?
+    (`softcap` `=` $softcap^)? (`bounded` $bounded^)?
+    (`schedule` `=` $schedule^)?
+    attr-dict `:` type($query) `,` type($key) `->` type($weights)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // ATTN_IR_ATTNBLOCKWEIGHTSOP_TD

@@ -1,0 +1,145 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn.block_weights: what it accepts, and its linalg on a tile.
+//
+//   %w = attn.block_weights %q, %k lse(%lse : tensor<16xf32>) ... : tensor<16x64xf32>, tensor<?x64xf32> -> ...
+//
+// becomes
+//
+//   S = q . k, -inf where excluded     as for attn.block_step
+//   w = linalg.generic e^(S - lse)
+//
+// The scores are those of an attn.block_step on the same operands, without values, that lasts while they are built.
+
+#include "StepDecomposer.h"
+
+#include "attn/IR/LinalgBuilder.h"
+#include "attn/IR/ShapeChecks.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+static RankedTensorType typeOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType());
+}
+
+/// Fails unless the last dimension of a packed operand is static.
+static LogicalResult verifyUnit(Operation *op, NamedType tensor) {
+  int64_t last = tensor.tensor().getRank() - 1;
+  if (!tensor.tensor().isDynamicDim(last))
+    return success();
+  return op->emitOpError() << "expects dimension " << last << " of a packed '"
+                           << tensor.name << "' to be static, got "
+                           << tensor.type;
+}
+
+/// Fails unless the tensors of `op` have the shapes of one form.
+static LogicalResult verifyForm(BlockWeightsOp op) {
+  NamedType query("query", op.getQuery()), key("key", op.getKey()),
+      lse("lse", op.getLse()), weights("weights", op.getWeights());
+  SharedDim rows, keys, headSize, strips, panels, stripRows, panelKeys;
+  bool packed = query.tensor().getRank() == 3;
+  SmallVector<SharedDim *> shapes[] = {
+      {&rows, &headSize}, {&keys, &headSize}, {&rows}, {&rows, &keys}};
+  if (packed) {
+    shapes[0] = {&strips, &headSize, &stripRows};
+    shapes[1] = {&panels, &headSize, &panelKeys};
+    shapes[2] = {&strips, &stripRows};
+    shapes[3] = {&strips, &panels, &stripRows, &panelKeys};
+  }
+  // block_weights-C3
+  for (auto [shape, tensor] :
+       llvm::zip_equal(shapes, ArrayRef<NamedType>{query, key, lse, weights}))
+    if (failed(verifyShape(op, shape, tensor)))
+      return failure();
+  if (!packed)
+    return success();
+  // block_weights-C6
+  return success(succeeded(verifyUnit(op, query)) &&
+                 succeeded(verifyUnit(op, key)));
+}
+
+LogicalResult BlockWeightsOp::verify() {
+  NamedType query("query", getQuery());
+  // block_weights-C1
+  if (failed(verifyAccumulatorType(*this, query, {"lse", getLse()})))
+    return failure();
+  // block_weights-C2
+  if (failed(verifyFinite(*this, "scale", getScale())) ||
+      failed(verifySoftcap(*this, getSoftcap())) || failed(verifyForm(*this)))
+    return failure();
+  // block_weights-C4
+  if (failed(verifyNoWiderThan(*this, query, {"key", getKey()})))
+    return failure();
+  // block_weights-C5
+  for (NamedType tensor :
+       {NamedType("bias", getBias()), NamedType("mask", getMask())})
+    if (failed(verifyRank(*this, tensor, 3)) ||
+        failed(verifyNoWiderThan(*this, query, tensor)))
+      return failure();
+  // block_weights-C7
+  ScheduleAttr schedule = getScheduleAttr();
+  if (schedule && schedule.getStreams() > 0)
+    return emitOpError() << "expects a 'schedule' without 'streams', got "
+                         << schedule;
+  return success();
+}
+
+LogicalResult
+BlockWeightsOp::reifyResultShapes(OpBuilder &builder,
+                                  ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> query =
+      tensor::getMixedSizes(builder, getLoc(), getQuery());
+  SmallVector<OpFoldResult> key =
+      tensor::getMixedSizes(builder, getLoc(), getKey());
+  if (query.size() == 3)
+    shapes.push_back({query[0], key[0], query[2], key[2]});
+  else
+    shapes.push_back({query[0], key[0]});
+  return success();
+}
+
+/// Return a step on the operands of `op` that has the same scores.
+static BlockStepOp createStep(OpBuilder &b, BlockWeightsOp op) {
+  Location loc = op.getLoc();
+  auto lse = typeOf(op.getLse()), key = typeOf(op.getKey());
+  bool packed = key.getRank() == 3;
+  SmallVector<OpFoldResult> rows = tensor::getMixedSizes(b, loc, op.getLse()),
+                            keys = tensor::getMixedSizes(b, loc, op.getKey());
+  auto empty = [&](ArrayRef<OpFoldResult> sizes) -> Value {
+    return tensor::EmptyOp::create(b, loc, sizes, lse.getElementType());
+  };
+  OpFoldResult one = b.getIndexAttr(1);
+  Value sum = op.getLse(), acc, value;
+  if (packed) {
+    sum = empty({rows[0], rows[1], keys[2]});
+    acc = empty({rows[0], one, rows[1], one});
+    value = empty({one, keys[0], keys[2], one});
+  } else {
+    acc = empty({rows[0], one});
+    value = empty({keys[0], one});
+  }
+  return BlockStepOp::create(
+      b, loc, lse, sum.getType(), acc.getType(), op.getQuery(), op.getKey(),
+      value, op.getBias(), op.getMask(), op.getLse(), sum, acc, op.getBatch(),
+      op.getHead(), op.getRow(), op.getRowsPerHead(), op.getPosition(),
+      op.getFirstKey(), op.getLength(), /*skip_zeros=*/Value(),
+      op.getScaleAttr(), op.getCausalAttr(), op.getWindowAttr(),
+      op.getSoftcapAttr(), op.getBoundedAttr(), /*channels=*/IntegerAttr(),
+      op.getScheduleAttr(), /*modsCount=*/0);
+}
+
+FailureOr<SmallVector<Value>>
+BlockWeightsOp::decomposeOperation(OpBuilder &builder) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(*this);
+  BlockStepOp step = createStep(builder, *this);
+  builder.setInsertionPoint(step);
+  Value weights =
+      StepDecomposer(builder, step).weights(getElementTypeOrSelf(getWeights()));
+  step.erase();
+  return SmallVector<Value>{weights};
+}
