@@ -384,9 +384,46 @@ def rotary_embedding(node):
     return function.close([function.join_heads(result) if three else result])
 
 
+def gate(function, value, heads):
+    """A decay or a beta as [B, heads, T], or a decay of every channel as [B, heads, T, D]."""
+    if value.shape[2] == heads or value.shape[2] == 1:
+        return function.transpose(value, [0, 2, 1])
+    return function.swap_heads(function.split_heads(value, heads))
+
+
+def linear_attention(node):
+    """LinearAttention-27."""
+    function, attrs = Function(node), node["attrs"]
+    arguments, heads = function.arguments, attrs["kv_num_heads"]
+    query = function.split_heads(arguments["query"], attrs["q_num_heads"])
+    key, value = (function.split_heads(arguments[name], heads) for name in ("key", "value"))
+    wide = "f64" if query.element == "f64" else "f32"
+    clauses = []
+    for name in ("decay", "beta"):
+        if name in arguments:
+            gated = gate(function, arguments[name], heads)
+            clauses.append(f"{name}({gated.name} : {gated.type})")
+    if "past_state" in arguments:
+        state = function.cast(arguments["past_state"], wide)
+        clauses.append(f"state({state.name} : {state.type})")
+    clauses.append(f"rule = {attrs.get('update_rule', 'gated_delta')}")
+    if attrs.get("scale", 0):
+        clauses.append(f"scale = {real(attrs['scale'])}")
+    output = Value("", query.shape[:3] + [value.shape[3]], query.element)
+    state = Value("", [query.shape[0], heads, key.shape[3], value.shape[3]], wide)
+    output, state = function.emit_two(
+        f"attn.linear_attention {query.name}, {key.name}, {value.name} {' '.join(clauses)} layout = bshd : "
+        f"{query.type}, {key.type}, {value.type} -> {output.type} state({state.type})", output, state)
+    results = {"output": function.join_heads(output)}
+    for name, kind, _ in node["out"]:
+        if name == "present_state":
+            results[name] = function.cast(state, ELEMENTS[kind])
+    return function.close([results[name] for name, _, _ in node["out"]])
+
+
 def to_attn(node):
     """The module for `node`; raises NotExpressible where the dialect cannot say it."""
-    writers = {"Attention": attention, "RotaryEmbedding": rotary_embedding}
+    writers = {"Attention": attention, "LinearAttention": linear_attention, "RotaryEmbedding": rotary_embedding}
     if node["op"] not in writers:
         raise NotExpressible(f"{node['op']}: no such op in the dialect yet")
     return writers[node["op"]](node)

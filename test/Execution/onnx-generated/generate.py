@@ -2,7 +2,7 @@
 # Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Makes test cases of ONNX's Attention and RotaryEmbedding, for tools/dev/onnx-cases.py:
+# Makes test cases of ONNX's Attention, LinearAttention and RotaryEmbedding, for tools/dev/onnx-cases.py:
 #
 #   build/venv/bin/python test/Execution/onnx-generated/generate.py DIR
 #
@@ -103,6 +103,28 @@ def attention(inputs, attrs):
             "qk_matmul_output": steps[attrs.get("qk_matmul_output_mode", 0)]}
 
 
+def linear_attention(inputs, attrs):
+    """LinearAttention by definition, one step at a time."""
+    heads, groups, rule = attrs["q_num_heads"], attrs["kv_num_heads"], attrs.get("update_rule", "gated_delta")
+    query = heads_first(inputs["query"], heads)
+    key, value = (heads_first(inputs[name], groups) for name in ("key", "value"))
+    (batch, _, steps, size), width = query.shape, value.shape[3]
+    state = np.array(inputs.get("past_state", np.zeros((batch, groups, size, width))))
+    output = np.zeros((batch, heads, steps, width))
+    for b, g, t in np.ndindex(batch, groups, steps):
+        if "gated" in rule:
+            # A number for the head, or one for each of its channels.
+            state[b, g] *= np.exp(inputs["decay"][b, t].reshape(groups, -1)[g])[:, None]
+        new = value[b, g, t]
+        if "delta" in rule:
+            beta = inputs["beta"][b, t]
+            new = beta[g % len(beta)] * (new - state[b, g].T @ key[b, g, t])
+        state[b, g] += np.outer(key[b, g, t], new)
+        for h in range(g * heads // groups, (g + 1) * heads // groups):
+            output[b, h, t] = state[b, g].T @ query[b, h, t] * (attrs.get("scale", 0) or size ** -0.5)
+    return {"output": output.transpose(0, 2, 1, 3).reshape(batch, steps, -1), "present_state": state}
+
+
 def rotary_embedding(inputs, attrs):
     """RotaryEmbedding by definition."""
     three = inputs["input"].ndim == 3
@@ -124,7 +146,7 @@ def rotary_embedding(inputs, attrs):
     return {"output": output}
 
 
-DEFINITIONS = {"Attention": attention, "RotaryEmbedding": rotary_embedding}
+DEFINITIONS = {"Attention": attention, "LinearAttention": linear_attention, "RotaryEmbedding": rotary_embedding}
 F16, BF16, F32, F64, BOOL, I64 = "float16", "bfloat16", "float32", "float64", "bool", "int64"
 
 
@@ -135,6 +157,19 @@ def case(name, op, attrs, inputs, outputs, **data):
 
 def qkv(kind, query, key, value=None, value_kind=None):
     return {"Q": (kind, query), "K": (kind, key), "V": (value_kind or kind, value or key)}
+
+
+def decays(*shape):
+    """Logarithms of factors below 1, the same each time."""
+    return -np.float16(np.arange(np.prod(shape)).reshape(shape) * 7 % 11 / 16).astype(np.float64)
+
+
+def unit_keys(batch, steps, heads, size):
+    """Keys of length 1, as the delta rule wants them: each a direction of its own."""
+    keys = np.zeros((batch, steps, heads, size))
+    for b, t, h in np.ndindex(batch, steps, heads):
+        keys[b, t, h, (t * 3 + h) % size] = 1
+    return keys.reshape(batch, steps, heads * size)
 
 
 def cases():
@@ -189,6 +224,14 @@ def cases():
         case("weights_past", "Attention", {"qk_matmul_output_mode": 3, "is_causal": 1, "softmax_precision": 1},
              {**qkv(F16, [2, 4, 3, 8], [2, 2, 3, 8]), "past_key": (F16, [2, 2, 40, 8]),
               "past_value": (F16, [2, 2, 40, 8])}, {"Y": F16, "present_key": F16, "qk_matmul_output": F16}),
+        case("linear_channels", "LinearAttention", {"update_rule": "gated", "q_num_heads": 4, "kv_num_heads": 2},
+             {"query": (F32, [2, 40, 32]), "key": (F32, [2, 40, 16]), "value": (F32, [2, 40, 10]),
+              "decay": (F32, [2, 40, 16])}, {"output": F32, "present_state": F32}, decay=decays(2, 40, 16)),
+        case("linear_delta_state", "LinearAttention", {"q_num_heads": 3, "kv_num_heads": 3, "scale": 0.5},
+             {"query": (F16, [1, 9, 24]), "key": (F16, [1, 9, 24]), "value": (F16, [1, 9, 24]),
+              "past_state": (F16, [1, 3, 8, 8]), "decay": (F16, [1, 9, 3]), "beta": (F16, [1, 9, 1])},
+             {"output": F16, "present_state": F16}, decay=decays(1, 9, 3), key=unit_keys(1, 9, 3, 8),
+             beta=np.full((1, 9, 1), 0.5)),
         case("rope_half", "RotaryEmbedding", {"num_heads": 4, "rotary_embedding_dim": 12},
              {"input": (F32, [2, 3, 80]), "cos_cache": (F32, [50, 6]), "sin_cache": (F32, [50, 6]),
               "position_ids": (I64, [2, 3])}, {"output": F32}, position_ids=position),
