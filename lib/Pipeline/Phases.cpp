@@ -76,11 +76,13 @@ static void buildSchedule(OpPassManager &pm) {
   pm.addPass(createOutlinePacking());
 }
 
-// attn-opt --attn-split-keys --attn-tile-blocks --attn-tile-projections
-//   --resolve-ranked-shaped-type-result-dims --canonicalize --cse
+// attn-opt --attn-split-keys --attn-tile-blocks --attn-tile-linear-attention
+//   --attn-tile-projections --resolve-ranked-shaped-type-result-dims
+//   --canonicalize --cse
 static void buildTiles(OpPassManager &pm) {
   pm.addPass(createSplitKeys());
   pm.addPass(createTileBlocks());
+  pm.addPass(createTileLinearAttention());
   pm.addPass(createTileProjections());
   // Sizes are those of arguments, which the scratch of later phases can know
   // when a function starts.

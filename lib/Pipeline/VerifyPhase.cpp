@@ -56,7 +56,8 @@ static LogicalResult verifySchedule(Operation *op) {
 }
 
 static LogicalResult verifyTiles(Operation *op) {
-  if (isa<SdpaOp>(op))
+  auto linear = dyn_cast<LinearAttentionOp>(op);
+  if (isa<SdpaOp>(op) || (linear && linear.getSchedule()))
     return leftOver(op, "tiles");
   return verifyCore(op);
 }

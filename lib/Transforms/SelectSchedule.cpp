@@ -192,6 +192,13 @@ struct SelectSchedule : public attn::impl::SelectScheduleBase<SelectSchedule> {
       setSchedule(builder, op, [&](bool few) {
         return attn::chooseSchedule(op, target, few);
       });
+    SmallVector<LinearAttentionOp> linear;
+    getOperation()->walk([&](LinearAttentionOp op) {
+      if (!op.getSchedule())
+        linear.push_back(op);
+    });
+    for (LinearAttentionOp op : linear)
+      setSchedule(builder, op, target);
     SmallVector<linalg::GenericOp> projections;
     getOperation()->walk([&](linalg::GenericOp op) {
       if (!op->hasAttr("attn.schedule") && isProjection(op))

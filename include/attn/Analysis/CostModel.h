@@ -38,6 +38,25 @@ ScheduleAttr chooseProjectionSchedule(MLIRContext *context, int64_t rows,
                                       int64_t outs, int64_t ins, int64_t bits,
                                       const TargetInfo &target, bool few);
 
+/// The most steps of linear attention that are taken one by one where memory is:
+/// a chunk of them would be mostly padding.
+constexpr int64_t kFewSteps = 4;
+
+/// What a schedule of linear attention depends on beside its shape: the width of
+/// the accumulator's type, whether each channel has a decay, sums of keys, and
+/// whether all steps write before any reads.
+struct LinearTraits {
+  int64_t bits;
+  bool channelDecay, normalize, nonCausal;
+};
+
+/// Return the schedule of linear attention, with `few` for at most kFewSteps. Its
+/// block of columns may depend on B and G too, which changes no bit of a result.
+ScheduleAttr chooseLinearSchedule(MLIRContext *context,
+                                  const AttentionShape &shape,
+                                  const LinearTraits &traits,
+                                  const TargetInfo &target, bool few);
+
 } // namespace mlir::attn
 
 #endif // ATTN_ANALYSIS_COSTMODEL_H

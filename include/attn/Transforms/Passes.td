@@ -146,6 +146,44 @@ def SplitKeys : Pass<"attn-split-keys"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def TileLinearAttention : Pass<"attn-tile-linear-attention"> {
+  let summary = "linear attention with a schedule as loops over chunks of steps";
+  let description = [{
+    Replaces every `attn.linear_attention` that has a schedule by a parallel loop
+    over tasks (an entry of the batch, a key head, `block_n` columns of its state),
+    each with a loop over chunks of `block_m` steps, whose products are linalg on
+    tiles. With `streams` there is no chunk, but a step at a time. Afterwards no
+    `attn.linear_attention` with a schedule is left.
+
+    ```mlir
+    %o = attn.linear_attention %q, %k, %v rule = linear schedule = <block_m = 32,
+         block_n = 64, rows = 8, columns = 32, lanes = 16> : ...
+    ```
+
+    becomes
+
+    ```mlir
+    scf.forall (%b, %g, %e) = ... step (1, 1, 64) {
+      %s:2 = scf.for %t = ... step 32 iter_args(...) {
+        scf.for %strip = ... {
+          linalg.generic ...          // q S
+          linalg.generic ...          // the weights q k^T of a strip
+          linalg.generic ...          // times the values
+        }
+        linalg.generic ...            // S + k^T v
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def TileProjections : Pass<"attn-tile-projections"> {
   let summary = "projections with a schedule as loops over packed tiles";
   let description = [{

@@ -35,6 +35,10 @@ ScheduleAttr chooseSchedule(SdpaOp op, const TargetInfo &target, bool few);
 void setSchedule(OpBuilder &b, SdpaOp op,
                  function_ref<ScheduleAttr(bool few)> choose);
 
+/// Give linear attention a schedule, or two under a test where it can have few and
+/// many steps; none where it has nothing to do.
+void setSchedule(OpBuilder &b, LinearAttentionOp op, const TargetInfo &target);
+
 } // namespace mlir::attn
 
 #endif // ATTN_TRANSFORMS_SELECTSCHEDULE_H
