@@ -5,6 +5,9 @@
 // verifier; only a static 1 broadcasts.
 
 #include "attn/Codegen/RuntimeChecks.h"
+
+#include "RegionChecks.h"
+
 #include "attn/IR/AttentionShape.h"
 
 #include "mlir/IR/Builders.h"
@@ -68,6 +71,10 @@ static void checkSdpa(CheckBuilder &checks, SdpaOp op) {
   checkFirst(checks, "kv_lengths", op.getKvLengths(), batch);
   checkFirst(checks, "query_offset", op.getQueryOffset(), batch);
   checkFirst(checks, "sinks", op.getSinks(), heads);
+  checkRegions(checks, op,
+               {&op.getScoreMod(), &op.getMaskMod(), batch, heads, rows, keys,
+                op.getBias(), op.getMask(), op.getKvLengths(),
+                op.getQueryOffset(), op.getCausal(), op.getWindow()});
 }
 
 /// Check the tables of a rotary embedding of `batch` by `rows` positions.
@@ -140,6 +147,10 @@ static void checkMha(CheckBuilder &checks, MhaOp op) {
                           checks.sum({"past_key", op.getPastKey(), 2}, keys));
   checkBroadcast(checks, "bias", op.getBias(), {batch, heads, rows, allKeys});
   checkBroadcast(checks, "mask", op.getMask(), {batch, heads, rows, allKeys});
+  checkRegions(checks, op,
+               {&op.getScoreMod(), &op.getMaskMod(), batch, heads, rows,
+                allKeys, op.getBias(), op.getMask(), op.getKvLengths(),
+                op.getQueryOffset(), op.getCausal(), op.getWindow()});
 }
 
 static void checkLinearAttention(CheckBuilder &checks, LinearAttentionOp op) {

@@ -32,8 +32,10 @@ using namespace mlir::attn;
 namespace {
 struct AttnToLinalg : public mlir::attn::impl::AttnToLinalgBase<AttnToLinalg> {
   void runOnOperation() override {
+    // A region becomes part of what its op is replaced by.
     auto isAttn = [](Operation *op) {
-      return isa_and_nonnull<AttnDialect>(op->getDialect());
+      return isa_and_nonnull<AttnDialect>(op->getDialect()) &&
+             !isa<YieldOp>(op);
     };
     if (failed(decomposeOps(getOperation(), isAttn)))
       signalPassFailure();

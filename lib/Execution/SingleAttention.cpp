@@ -25,7 +25,11 @@ static OpT getSingle(func::FuncOp function) {
 }
 
 SdpaOp mlir::attn::getSingleAttention(func::FuncOp function) {
-  return getSingle<SdpaOp>(function);
+  SdpaOp op = getSingle<SdpaOp>(function);
+  // The reference knows no regions.
+  if (op && (!op.getScoreMod().empty() || !op.getMaskMod().empty()))
+    return nullptr;
+  return op;
 }
 
 LinearAttentionOp mlir::attn::getSingleLinearAttention(func::FuncOp function) {

@@ -5,6 +5,8 @@
 
 #include "attn/IR/AttnDialect.h"
 #include "attn/IR/AttnOps.h"
+#include "attn/IR/ScoreRegion.h"
+#include "attn/IR/ScoreRules.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,6 +17,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -181,8 +184,36 @@ static void printLayouts(OpAsmPrinter &printer, Operation *,
   printLayouts(static_cast<AsmPrinter &>(printer), layouts);
 }
 
-/// Parse the region of a score: `(%s: f32, %b: index, ...) { ... }`.
+/// Parse ` = alibi(%slopes : tensor<8xf32>)`, a rule by name.
+static ParseResult parseScoreRule(OpAsmParser &parser, Region &body) {
+  SMLoc place = parser.getCurrentLocation();
+  StringRef name;
+  OpAsmParser::UnresolvedOperand operand;
+  Type type;
+  SmallVector<Value> values;
+  if (parser.parseKeyword(&name))
+    return failure();
+  SmallVector<StringRef> known(getScoreRules());
+  llvm::append_range(known, getMaskRules());
+  if (!llvm::is_contained(known, name))
+    return parser.emitError(place)
+           << "expects one of '" << llvm::join(known, "', '") << "', got '"
+           << name << "'";
+  if (parser.parseLParen() || parser.parseOperand(operand) ||
+      parser.parseColonType(type) || parser.parseRParen() ||
+      parser.resolveOperand(operand, type, values))
+    return failure();
+  auto emitError = [&] { return parser.emitError(place); };
+  if (failed(verifyScoreRule(name, values.front(), emitError)))
+    return failure();
+  buildScoreRule(body, name, values.front());
+  return success();
+}
+
+/// Parse the region of a score: `(%s: f32, %b: index, ...) { ... }`, or a rule.
 static ParseResult parseScoreBody(OpAsmParser &parser, Region &body) {
+  if (succeeded(parser.parseOptionalEqual()))
+    return parseScoreRule(parser, body);
   SmallVector<OpAsmParser::Argument> arguments;
   if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren,
                                /*allowType=*/true))
@@ -217,10 +248,9 @@ parseScoreBodies(OpAsmParser &parser,
 /// Print what parseScoreBodies reads.
 static void printScoreBodies(OpAsmPrinter &printer, Operation *op,
                              MutableArrayRef<Region> bodies) {
-  auto step = cast<BlockStepOp>(op);
   for (auto [name, body] :
-       {std::pair<StringRef, Region *>{"score_mod", step.getScoreMod()},
-        {"mask_mod", step.getMaskMod()}}) {
+       {std::pair<StringRef, Region *>{"score_mod", findScoreMod(bodies)},
+        {"mask_mod", findMaskMod(bodies)}}) {
     if (!body)
       continue;
     printer << ' ' << name;

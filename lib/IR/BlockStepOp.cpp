@@ -14,6 +14,7 @@
 // of its own, that starts empty, and attn.merge joins them.
 
 #include "attn/IR/AttnOps.h"
+#include "attn/IR/ScoreRegion.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -41,25 +42,9 @@ bool BlockStepOp::isStreamed() {
   return schedule && schedule.getStreams() > 0;
 }
 
-/// Return whether `body` changes a score, which is then its first argument.
-static bool takesScore(Region &body) {
-  return !body.empty() && body.getNumArguments() > 0 &&
-         isa<FloatType>(body.getArgument(0).getType());
-}
+Region *BlockStepOp::getScoreMod() { return findScoreMod(getMods()); }
 
-Region *BlockStepOp::getScoreMod() {
-  for (Region &body : getMods())
-    if (takesScore(body))
-      return &body;
-  return nullptr;
-}
-
-Region *BlockStepOp::getMaskMod() {
-  for (Region &body : getMods())
-    if (!takesScore(body))
-      return &body;
-  return nullptr;
-}
+Region *BlockStepOp::getMaskMod() { return findMaskMod(getMods()); }
 
 MutableOperandRange BlockStepOp::getDpsInitsMutable() {
   return MutableOperandRange(getOperation(),

@@ -3,7 +3,7 @@
 //
 // What stands between q . k and softmax in one attn.block_step:
 //
-//   S = select(excluded, -inf, softcap(S * scale) + bias)
+//   S = select(excluded, -inf, softcap(score_mod(S * scale)) + bias)
 //
 // Exclusion by causal, window and length is one interval of keys a row. It is computed once a row; the select compares
 // key numbers with it.
@@ -190,12 +190,40 @@ Value StepDecomposer::anyKept() {
   return type.isInteger(1) ? number : isNotZero(builder, loc, number);
 }
 
-/// Return `s` after softcap, bias and exclusion.
-Value StepDecomposer::adjust(OpBuilder &b, Value s, std::optional<unsigned> low,
-                             ValueRange args) {
+/// Return what the regions take for the score that a body works on.
+ScorePlace StepDecomposer::place(OpBuilder &b) {
+  Value row = rowIndex(b), head = op.getHead();
+  if (!isOneHead()) {
+    auto [number, inHead] = splitRow(b, row);
+    head = b.createOrFold<arith::AddIOp>(loc, head, number);
+    row = inHead;
+  }
+  return {op.getBatch(), head,
+          b.createOrFold<arith::AddIOp>(loc, op.getPosition(), row),
+          b.createOrFold<arith::AddIOp>(loc, keyIndex(b), op.getFirstKey())};
+}
+
+/// Return whether something other than exclusion by mask_mod, causal, window and
+/// length stands between q . k and softmax.
+bool StepDecomposer::changesScores() {
+  return op.getScale().convertToDouble() != 1.0 || op.getSoftcap() ||
+         op.getBias() || op.getMask() || op.getScoreMod();
+}
+
+/// Return `s` after scale, score_mod, softcap, bias and mask.
+Value StepDecomposer::change(OpBuilder &b, Value s) {
   double scale = op.getScale().convertToDouble();
   if (scale != 1.0)
     s = arith::MulFOp::create(b, loc, s, tile.constant(b, scale));
+  Value lowest = tile.constant(b, -std::numeric_limits<double>::infinity());
+  Value kept;
+  if (Region *scoreMod = op.getScoreMod()) {
+    s = inlineScoreMod(b, *scoreMod, s, place(b), anchor);
+    // A cap would make a number of -inf.
+    if (op.getSoftcap())
+      kept =
+          arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, s, lowest);
+  }
   if (std::optional<APFloat> cap = op.getSoftcap()) {
     double value = cap->convertToDouble();
     s = arith::DivFOp::create(b, loc, s, tile.constant(b, value));
@@ -208,12 +236,24 @@ Value StepDecomposer::adjust(OpBuilder &b, Value s, std::optional<unsigned> low,
       term = arith::ExtFOp::create(b, loc, tile.elementType, term);
     s = arith::AddFOp::create(b, loc, s, term);
   }
-  Value kept;
   if (Value mask = op.getMask()) {
-    kept = readBroadcast(b, mask);
-    if (!kept.getType().isInteger(1))
-      kept = isNotZero(b, loc, kept);
+    Value given = readBroadcast(b, mask);
+    if (!given.getType().isInteger(1))
+      given = isNotZero(b, loc, given);
+    kept = kept ? arith::AndIOp::create(b, loc, kept, given) : given;
   }
+  if (!kept)
+    return s;
+  return arith::SelectOp::create(b, loc, kept, s, lowest);
+}
+
+/// Return `s` unless mask_mod, or the interval of keys of the row from argument
+/// `low` on, excludes it.
+Value StepDecomposer::exclude(OpBuilder &b, Value s,
+                              std::optional<unsigned> low, ValueRange args) {
+  Value kept;
+  if (Region *maskMod = op.getMaskMod())
+    kept = inlineMaskMod(b, *maskMod, place(b), anchor);
   auto keep = [&](Value condition) {
     kept = kept ? arith::AndIOp::create(b, loc, kept, condition).getResult()
                 : condition;
@@ -295,29 +335,40 @@ Value StepDecomposer::hasExclusions() {
 
 /// Return the scores after everything that stands between q . k and softmax.
 Value StepDecomposer::logits(Value scores) {
-  bool changed = op.getScale().convertToDouble() != 1.0 || op.getSoftcap() ||
-                 op.getBias() || op.getMask();
-  if (!changed && !op.getBounded())
+  bool changed = changesScores(),
+       excluding = op.getBounded() || op.getMaskMod();
+  if (!changed && !excluding)
     return scores;
-  // A whole tile that only exclusion could change is passed over.
-  if (changed || !packed)
-    return adjusted(scores);
+  // A whole tile that only exclusion could change is passed over. With a region,
+  // of which a tile mostly need not be asked, that is a pass of its own.
+  bool apart = packed && op.getMasked();
+  if (!packed || (!apart && (changed || op.getMaskMod())))
+    return adjusted(scores, changed, excluding);
+  if (changed)
+    scores = adjusted(scores, /*changing=*/true, /*excluding=*/false);
+  Value some = op.getMasked();
+  if (op.getBounded()) {
+    Value bounds = hasExclusions();
+    some = some ? arith::OrIOp::create(builder, loc, some, bounds) : bounds;
+  }
   auto choice = scf::IfOp::create(
-      builder, loc, hasExclusions(),
+      builder, loc, some,
       [&](OpBuilder &b, Location) {
         OpBuilder::InsertionGuard guard(builder);
         builder.setInsertionPoint(b.getInsertionBlock(), b.getInsertionPoint());
-        scf::YieldOp::create(builder, loc, adjusted(scores));
+        scf::YieldOp::create(builder, loc,
+                             adjusted(scores, /*changing=*/false,
+                                      /*excluding=*/true));
       },
       [&](OpBuilder &b, Location) { scf::YieldOp::create(b, loc, scores); });
   return choice.getResult(0);
 }
 
-/// Return the scores after softcap, bias and exclusion.
-Value StepDecomposer::adjusted(Value scores) {
+/// Return the scores after all that changes them, and after exclusion.
+Value StepDecomposer::adjusted(Value scores, bool changing, bool excluding) {
   SmallVector<Operand> inputs;
   std::optional<unsigned> low;
-  if (op.getBounded()) {
+  if (op.getBounded() && excluding) {
     auto [first, end] = keyIntervals();
     low = 0;
     inputs.push_back({first, join({m})});
@@ -325,7 +376,11 @@ Value StepDecomposer::adjusted(Value scores) {
   }
   return tile.generic(score.size(), {}, inputs, {{scores, score}},
                       [&](OpBuilder &b, ValueRange args) {
-                        return SmallVector<Value>{
-                            adjust(b, args.back(), low, args)};
+                        Value s = args.back();
+                        if (changing)
+                          s = change(b, s);
+                        if (excluding)
+                          s = exclude(b, s, low, args);
+                        return SmallVector<Value>{s};
                       })[0];
 }

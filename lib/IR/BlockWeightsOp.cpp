@@ -15,9 +15,11 @@
 #include "StepDecomposer.h"
 
 #include "attn/IR/LinalgBuilder.h"
+#include "attn/IR/ScoreRegion.h"
 #include "attn/IR/ShapeChecks.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -88,6 +90,15 @@ LogicalResult BlockWeightsOp::verify() {
   return success();
 }
 
+LogicalResult BlockWeightsOp::verifyRegions() {
+  return verifyScoreRegions(*this, getScoreMod(), getMaskMod(),
+                            getElementTypeOrSelf(getLse()));
+}
+
+Region *BlockWeightsOp::getScoreMod() { return findScoreMod(getMods()); }
+
+Region *BlockWeightsOp::getMaskMod() { return findMaskMod(getMods()); }
+
 LogicalResult
 BlockWeightsOp::reifyResultShapes(OpBuilder &builder,
                                   ReifiedRankedShapedTypeDims &shapes) {
@@ -122,14 +133,19 @@ static BlockStepOp createStep(OpBuilder &b, BlockWeightsOp op) {
     acc = empty({rows[0], one});
     value = empty({keys[0], one});
   }
-  return BlockStepOp::create(
+  auto step = BlockStepOp::create(
       b, loc, lse, sum.getType(), acc.getType(), op.getQuery(), op.getKey(),
       value, op.getBias(), op.getMask(), op.getLse(), sum, acc, op.getBatch(),
       op.getHead(), op.getRow(), op.getRowsPerHead(), op.getPosition(),
       op.getFirstKey(), op.getLength(), /*skip_zeros=*/Value(),
-      op.getScaleAttr(), op.getCausalAttr(), op.getWindowAttr(),
-      op.getSoftcapAttr(), op.getBoundedAttr(), /*channels=*/IntegerAttr(),
-      op.getScheduleAttr(), /*modsCount=*/0);
+      /*masked=*/Value(), op.getScaleAttr(), op.getCausalAttr(),
+      op.getWindowAttr(), op.getSoftcapAttr(), op.getBoundedAttr(),
+      /*channels=*/IntegerAttr(), op.getScheduleAttr(), op.getMods().size());
+  for (auto [from, to] : llvm::zip_equal(op.getMods(), step.getMods())) {
+    IRMapping copies;
+    from.cloneInto(&to, copies);
+  }
+  return step;
 }
 
 FailureOr<SmallVector<Value>>

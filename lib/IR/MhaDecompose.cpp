@@ -183,7 +183,7 @@ static SdpaOp attend(ImplicitLocOpBuilder &b, MhaOp op, Value query,
   shape[kChannelDim] = valueType.getDimSize(kChannelDim);
   auto layouts = LayoutsAttr::get(b.getContext(), Layout::bshd, keys.layout,
                                   values.layout, Layout::bshd);
-  return SdpaOp::create(
+  auto sdpa = SdpaOp::create(
       b, queryType.clone(shape), op.getLse() ? op.getLse().getType() : Type(),
       /*weights=*/Type(), query, keys.tensor, values.tensor, op.getBias(),
       op.getMask(), op.getKvLengths(), op.getQueryOffset(), op.getSinks(),
@@ -192,6 +192,10 @@ static SdpaOp attend(ImplicitLocOpBuilder &b, MhaOp op, Value query,
       op.getScaleAttr(), op.getCausal(), op.getWindowAttr(),
       op.getSoftcapAttr(), layouts,
       /*schedule=*/ScheduleAttr());
+  IRMapping copies;
+  op.getScoreMod().cloneInto(&sdpa.getScoreMod(), copies);
+  op.getMaskMod().cloneInto(&sdpa.getMaskMod(), copies);
+  return sdpa;
 }
 
 FailureOr<SmallVector<Value>> MhaOp::decomposeOperation(OpBuilder &builder) {

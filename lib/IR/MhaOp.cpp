@@ -6,6 +6,8 @@
 
 #include "attn/IR/AttnOps.h"
 
+#include "attn/IR/LinalgBuilder.h"
+#include "attn/IR/ScoreRegion.h"
 #include "attn/IR/ShapeChecks.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -170,8 +172,6 @@ static LogicalResult verifyCache(MhaOp op, LayerDims &dims) {
 }
 
 LogicalResult MhaOp::verify() {
-  if (!getScoreMod().empty() || !getMaskMod().empty())
-    return emitOpError() << "has a region, which is not lowered";
   LayerDims dims;
   if (failed(verifyProjections(*this, dims)) ||
       failed(verifyHeads(*this, dims)) || failed(verifyRotary(*this, dims)) ||
@@ -189,6 +189,11 @@ LogicalResult MhaOp::verify() {
                               getSoftcap(),
                               getCausal()},
                              dims.scores);
+}
+
+LogicalResult MhaOp::verifyRegions() {
+  return verifyScoreRegions(*this, &getScoreMod(), &getMaskMod(),
+                            getAccumulatorType(getElementTypeOrSelf(getX())));
 }
 
 LogicalResult MhaOp::reifyResultShapes(OpBuilder &builder,

@@ -14,7 +14,7 @@
 //   %o = attn.sdpa %q, %k, %v causal = top_left layout = <query = bshd, ...> :
 //   ...
 
-#include "attn/IR/AttnOps.h"
+#include "SdpaCanonicalize.h"
 
 #include "attn/IR/AttentionShape.h"
 
@@ -326,4 +326,5 @@ void SdpaOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
       .add<AlignSquareCausal, DropIdleWindow, DropPlainLayout, DropTrueMask,
            DropZeroBias, FoldInputTranspose, FoldOutputTranspose, MaskToCausal>(
           context);
+  addMaskModPatterns(patterns);
 }

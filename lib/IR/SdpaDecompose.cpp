@@ -26,6 +26,7 @@
 #include "attn/IR/AttnOps.h"
 #include "attn/IR/KeyExclusion.h"
 #include "attn/IR/LinalgBuilder.h"
+#include "attn/IR/ScoreRegion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -64,7 +65,12 @@ private:
   Value buildWeightsResult(Value scores, Value weights, Rows rows);
 
   // Parts of buildScores, in the body over (b, heads, m, n).
-  Value buildExcluded(Value mask, Value length, Value offset);
+  Value clampLength(Value length);
+  Value buildPositionOfRow(Value length, Value offset);
+  Value buildExcluded(Value mask, Value length, Value position);
+  Value buildScore(Value product, Value scale, Value bias,
+                   const ScorePlace &at);
+  ScorePlace buildPlace(Value position);
   Value buildScale();
   Value buildCapped(Value score);
 
@@ -273,7 +279,60 @@ Value SdpaDefinition::getIndexAsI64(AffineExpr dim) {
       b, linalg::IndexOp::create(b, cast<AffineDimExpr>(dim).getPosition()));
 }
 
-Value SdpaDefinition::buildExcluded(Value mask, Value length, Value offset) {
+/// Return the keys that count, given `kv_lengths[b]` or nothing.
+Value SdpaDefinition::clampLength(Value length) {
+  if (!length)
+    return keys;
+  Value zero = arith::ConstantIntOp::create(b, 0, 64);
+  length = arith::MaxSIOp::create(b, convertToI64(b, length), zero);
+  return arith::MinSIOp::create(b, length, keys);
+}
+
+/// Return the position of the row, given the keys that count and `query_offset`.
+Value SdpaDefinition::buildPositionOfRow(Value length, Value offset) {
+  Value position = getIndexAsI64(row);
+  if (op.getCausal() == Causal::BottomRight)
+    offset = arith::SubIOp::create(b, length, getI64(b, dims.rows));
+  if (!offset)
+    return position;
+  return buildPosition(b, position, convertToI64(b, offset));
+}
+
+/// Return what the regions take, for a row at `position`.
+ScorePlace SdpaDefinition::buildPlace(Value position) {
+  auto index = [&](AffineExpr dim) -> Value {
+    return linalg::IndexOp::create(b, cast<AffineDimExpr>(dim).getPosition());
+  };
+  Value head = index(heads[0]);
+  if (heads.size() == 2) {
+    Value size = getValueOrCreateConstantIndexOp(b, b.getLoc(), headSizes[1]);
+    head = arith::AddIOp::create(b, arith::MulIOp::create(b, head, size),
+                                 index(heads[1]));
+  }
+  return {index(batch), head,
+          arith::IndexCastOp::create(b, b.getIndexType(), position),
+          index(key)};
+}
+
+/// Return the score of the product `q . k`; -inf where score_mod says so.
+Value SdpaDefinition::buildScore(Value product, Value scale, Value bias,
+                                 const ScorePlace &at) {
+  Value score = arith::MulFOp::create(b, product, scale), none;
+  if (!op.getScoreMod().empty()) {
+    score = inlineScoreMod(b, op.getScoreMod(), score, at);
+    // A cap would make a number of it.
+    if (op.getSoftcap())
+      none = isMinusInfinity(b, score);
+  }
+  score = buildCapped(score);
+  if (bias)
+    score = arith::AddFOp::create(b, score, convertFloat(b, bias, accType));
+  if (!none)
+    return score;
+  return arith::SelectOp::create(b, none, getMinusInfinity(b, accType), score);
+}
+
+Value SdpaDefinition::buildExcluded(Value mask, Value length, Value position) {
   using Predicate = arith::CmpIPredicate;
   Value excluded;
   if (mask)
@@ -284,21 +343,11 @@ Value SdpaDefinition::buildExcluded(Value mask, Value length, Value offset) {
   if (!length && !causal && !op.getWindow())
     return excluded;
   Value index = getIndexAsI64(key);
-  if (length) {
-    Value zero = arith::ConstantIntOp::create(b, 0, 64);
-    length = arith::MaxSIOp::create(b, convertToI64(b, length), zero);
-    length = arith::MinSIOp::create(b, length, keys);
+  if (length)
     excluded = orElse(b, excluded,
                       arith::CmpIOp::create(b, Predicate::sge, index, length));
-  }
   if (!causal && !op.getWindow())
     return excluded;
-  Value position = getIndexAsI64(row);
-  if (op.getCausal() == Causal::BottomRight)
-    offset =
-        arith::SubIOp::create(b, length ? length : keys, getI64(b, dims.rows));
-  if (offset)
-    position = buildPosition(b, position, convertToI64(b, offset));
   if (Value outside = buildOutside(b, index, position, causal, op.getWindow()))
     excluded = orElse(b, excluded, outside);
   return excluded;
@@ -319,14 +368,26 @@ Value SdpaDefinition::buildScores(Value products) {
   Value scale = buildScale();
   auto body = [&](ValueRange args) -> Value {
     auto arg = args.begin();
-    Value score = arith::MulFOp::create(b, *arg++, scale);
-    score = buildCapped(score);
-    if (op.getBias())
-      score = arith::AddFOp::create(b, score, convertFloat(b, *arg++, accType));
+    Value product = *arg++;
+    Value bias = op.getBias() ? *arg++ : Value();
     Value mask = op.getMask() ? *arg++ : Value();
     Value length = op.getKvLengths() ? *arg++ : Value();
     Value offset = offsetPerBatch ? *arg++ : op.getQueryOffset();
-    Value excluded = buildExcluded(mask, length, offset);
+    bool hasRegions = !op.getScoreMod().empty() || !op.getMaskMod().empty();
+    ScorePlace place;
+    Value position;
+    Value count = clampLength(length);
+    if (hasRegions || op.getCausal() != Causal::None || op.getWindow())
+      position = buildPositionOfRow(count, offset);
+    if (hasRegions)
+      place = buildPlace(position);
+    Value score = buildScore(product, scale, bias, place);
+    Value excluded = buildExcluded(mask, length ? count : Value(), position);
+    if (!op.getMaskMod().empty()) {
+      Value kept = inlineMaskMod(b, op.getMaskMod(), place);
+      Value yes = arith::ConstantIntOp::create(b, 1, 1);
+      excluded = orElse(b, excluded, arith::XOrIOp::create(b, kept, yes));
+    }
     if (!excluded)
       return score;
     return arith::SelectOp::create(b, excluded, getMinusInfinity(b, accType),

@@ -4,10 +4,11 @@
 // attn.sdpa: what it accepts and what shapes it gives. Numbers such as sdpa-C3
 // refer to the constraints in its description.
 
-#include "attn/IR/AttentionShape.h"
 #include "attn/IR/AttnOps.h"
 
 #include "attn/IR/AttentionShape.h"
+#include "attn/IR/LinalgBuilder.h"
+#include "attn/IR/ScoreRegion.h"
 #include "attn/IR/ShapeChecks.h"
 
 #include <array>
@@ -51,10 +52,6 @@ static LogicalResult verifyLowered(SdpaOp op) {
   auto refuse = [&](StringRef name) {
     return op.emitOpError() << "has '" << name << "', which is not lowered";
   };
-  if (!op.getScoreMod().empty())
-    return refuse("score_mod");
-  if (!op.getMaskMod().empty())
-    return refuse("mask_mod");
   for (auto [name, operand] :
        {std::pair<StringRef, Value>{"page_table", op.getPageTable()},
         {"cu_seqlens_q", op.getCuSeqlensQ()},
@@ -148,6 +145,12 @@ LogicalResult SdpaOp::verify() {
                                  dims)))
     return failure();
   return verifyWeights(*this, query, dims);
+}
+
+LogicalResult SdpaOp::verifyRegions() {
+  return verifyScoreRegions(
+      *this, &getScoreMod(), &getMaskMod(),
+      getAccumulatorType(getElementTypeOrSelf(getQuery())));
 }
 
 LogicalResult SdpaOp::reifyResultShapes(OpBuilder &builder,

@@ -15,6 +15,7 @@
 // bottom right becomes an explicit offset, since it would otherwise depend on the tile's own number of rows.
 
 #include "attn/IR/AttentionShape.h"
+#include "attn/IR/ScoreRegion.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
@@ -22,6 +23,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -125,6 +127,16 @@ struct SdpaTiler {
       return value;
     return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
                                       value);
+  }
+
+  /// Copy a region of the op to the tile, whose entries of the batch and heads
+  /// start at other numbers. Positions are the same.
+  void copyRegion(Region &from, Region &to) {
+    IRMapping copies;
+    from.cloneInto(&to, copies);
+    shiftRegion(to, getValueOrCreateConstantIndexOp(builder, loc, offsets[0]),
+                getValueOrCreateConstantIndexOp(builder, loc, offsets[1]),
+                /*position=*/Value());
   }
 
   /// Return the absolute position of row 0 of the whole op in entry `entry` of
@@ -243,6 +255,8 @@ SdpaOp::getTiledImplementation(OpBuilder &builder,
       /*cu_seqlens_k=*/Value(), /*key_scale=*/Value(), /*value_scale=*/Value(),
       getScaleAttr(), CausalAttr::get(getContext(), causal), getWindowAttr(),
       getSoftcapAttr(), getLayoutAttr(), getScheduleAttr());
+  tiler.copyRegion(getScoreMod(), tile.getScoreMod());
+  tiler.copyRegion(getMaskMod(), tile.getMaskMod());
   return TilingResult{
       {tile}, SmallVector<Value>(tile->getResults()), std::move(tiler.slices)};
 }

@@ -10,6 +10,8 @@
 
 #include "TileSpace.h"
 
+#include "attn/IR/ScoreRegion.h"
+
 namespace mlir::attn {
 
 /// One decomposition.
@@ -40,12 +42,15 @@ private:
   Value product(Value key, Value init);
   std::pair<Value, Value> keyIntervals();
   Value logits(Value scores);
-  Value adjusted(Value scores);
+  Value adjusted(Value scores, bool changing, bool excluding);
   Value hasExclusions();
   Value anyKept();
   SmallVector<Value> fold();
-  Value adjust(OpBuilder &b, Value s, std::optional<unsigned> low,
-               ValueRange args);
+  bool changesScores();
+  ScorePlace place(OpBuilder &b);
+  Value change(OpBuilder &b, Value s);
+  Value exclude(OpBuilder &b, Value s, std::optional<unsigned> low,
+                ValueRange args);
   Value rowIndex(OpBuilder &b);
   bool isOneHead();
   std::pair<Value, Value> splitRow(OpBuilder &b, Value row);

@@ -7,6 +7,7 @@
 
 #include "attn/IR/AttnOps.h"
 
+#include "attn/IR/ScoreRegion.h"
 #include "attn/IR/ShapeChecks.h"
 
 using namespace mlir;
@@ -174,7 +175,15 @@ LogicalResult BlockStepOp::verify() {
     if (failed(verifyRank(*this, tensor, 3)) ||
         failed(verifyNoWiderThan(*this, query, tensor)))
       return failure();
+  // block_step-C11
+  if (getMasked() && !getMaskMod())
+    return emitOpError() << "expects 'mask_mod' with 'masked'";
   return success();
+}
+
+LogicalResult BlockStepOp::verifyRegions() {
+  return verifyScoreRegions(*this, getScoreMod(), getMaskMod(),
+                            getElementTypeOrSelf(getReference()));
 }
 
 LogicalResult MergeOp::verify() {

@@ -254,6 +254,10 @@ static SdpaInputs attentionOf(Machine &machine, MhaOp op,
     in.right = window->getRight();
   }
   in.causal = op.getCausal();
+  if (!op.getScoreMod().empty())
+    in.scoreMod = &op.getScoreMod();
+  if (!op.getMaskMod().empty())
+    in.maskMod = &op.getMaskMod();
   in.outputLayout = Layout::bshd;
   return in;
 }

@@ -5,6 +5,8 @@
 
 #include "Sdpa.h"
 
+#include "ElementBody.h"
+
 #include "attn/IR/AttentionShape.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -54,9 +56,8 @@ struct Heads {
 template <typename T>
 class SdpaRunner {
 public:
-  SdpaRunner(const SdpaInputs &in, AttentionStatistics &statistics,
-             SdpaOutputs &outputs)
-      : in(in), statistics(statistics), outputs(outputs),
+  SdpaRunner(Machine &machine, const SdpaInputs &in, SdpaOutputs &outputs)
+      : in(in), statistics(machine.statistics), outputs(outputs),
         query(*in.query, in.queryLayout), key(*in.key, in.keyLayout),
         value(*in.value, in.valueLayout),
         output(outputs.output, in.outputLayout) {
@@ -64,14 +65,21 @@ public:
     double size = static_cast<double>(query.channels);
     scale = static_cast<T>(
         in.scale.value_or(size == 0 ? 1.0 : 1.0 / std::sqrt(size)));
+    if (in.scoreMod)
+      scoreMod.emplace(machine, in.scoreMod->front());
+    if (in.maskMod)
+      maskMod.emplace(machine, in.maskMod->front());
   }
 
-  void run() {
+  /// Fails where a region cannot be evaluated.
+  LogicalResult run() {
     ++statistics.count;
     for (int64_t b = 0, e = in.query->shape[kBatchDim]; b < e; ++b)
       for (int64_t h = 0; h < query.heads; ++h)
         for (int64_t i = 0; i < query.sequence; ++i)
-          runRow(b, h, i);
+          if (failed(runRow(b, h, i)))
+            return failure();
+    return success();
   }
 
 private:
@@ -104,22 +112,57 @@ private:
   }
 
   /// Steps 1 to 4 of the definition.
-  T score(int64_t b, int64_t h, int64_t i, int64_t j) const {
+  FailureOr<T> score(int64_t b, int64_t h, int64_t i, int64_t j) {
     const Cell *q = query.tensor.cells.data() + query.rowOffset(b, h, i);
     const Cell *k = key.tensor.cells.data() + key.rowOffset(b, keyHead(h), j);
     T product = 0;
     for (int64_t d = 0; d < query.channels; ++d)
       product += static_cast<T>(q[d].real) * static_cast<T>(k[d].real);
     T s = scale * product;
+    constexpr T kNone = -std::numeric_limits<T>::infinity();
+    if (scoreMod) {
+      // A key that the bias excludes is none for the region.
+      if (in.bias && T(broadcast(*in.bias, {b, h, i, j}).real) == kNone)
+        return kNone;
+      FailureOr<Cell> changed =
+          evaluate(*scoreMod, {realCell(s)}, b, h, positionOf(b, i), j);
+      if (failed(changed))
+        return failure();
+      s = static_cast<T>(changed->real);
+      if (s == kNone)
+        return kNone;
+    }
     if (in.softcap)
       s = T(*in.softcap) * std::tanh(s / T(*in.softcap));
     return in.bias ? s + T(broadcast(*in.bias, {b, h, i, j}).real) : s;
   }
 
+  /// Return what `body` yields for `cells` and the place of a score.
+  static FailureOr<Cell> evaluate(ElementBody &body, SmallVector<Cell> cells,
+                                  int64_t b, int64_t h, int64_t position,
+                                  int64_t j) {
+    for (int64_t number : {b, h, position, j})
+      cells.push_back(integerCell(number));
+    FailureOr<ArrayRef<Cell>> results = body.run(cells, {});
+    if (failed(results))
+      return failure();
+    return results->front();
+  }
+
+  /// Return whether the regions leave out a key that nothing else does.
+  FailureOr<bool> isMasked(int64_t b, int64_t h, int64_t i, int64_t j) {
+    if (!maskMod)
+      return false;
+    FailureOr<Cell> kept = evaluate(*maskMod, {}, b, h, positionOf(b, i), j);
+    if (failed(kept))
+      return failure();
+    return !(kept->integer & 1);
+  }
+
   int64_t keyHead(int64_t h) const { return h / (query.heads / key.heads); }
 
   /// Step 5: collect the keys that nothing excludes, and their scores.
-  void collect(int64_t b, int64_t h, int64_t i) {
+  LogicalResult collect(int64_t b, int64_t h, int64_t i) {
     kept.clear();
     int64_t position = positionOf(b, i);
     for (int64_t j = 0, e = keyCount(b); j < e; ++j) {
@@ -127,14 +170,22 @@ private:
                         in.right) ||
           (in.mask && !broadcast(*in.mask, {b, h, i, j}).integer))
         continue;
-      T s = score(b, h, i, j);
-      if (s == -std::numeric_limits<T>::infinity())
+      FailureOr<bool> masked = isMasked(b, h, i, j);
+      if (failed(masked))
+        return failure();
+      if (*masked)
         continue;
-      kept.emplace_back(j, s);
-      note(s, statistics.largestScore);
+      FailureOr<T> s = score(b, h, i, j);
+      if (failed(s))
+        return failure();
+      if (*s == -std::numeric_limits<T>::infinity())
+        continue;
+      kept.emplace_back(j, *s);
+      note(*s, statistics.largestScore);
     }
     statistics.operations +=
         2 * (query.channels + value.channels) * int64_t(kept.size());
+    return success();
   }
 
   static void note(double number, double &largest) {
@@ -143,8 +194,9 @@ private:
   }
 
   /// Steps 6 and 7.
-  void runRow(int64_t b, int64_t h, int64_t i) {
-    collect(b, h, i);
+  LogicalResult runRow(int64_t b, int64_t h, int64_t i) {
+    if (failed(collect(b, h, i)))
+      return failure();
     std::vector<T> result(value.channels, T(0));
     T sink = -std::numeric_limits<T>::infinity();
     if (in.sinks)
@@ -169,6 +221,7 @@ private:
     for (int64_t e = 0; e < value.channels; ++e)
       outputs.output.cells[output.rowOffset(b, h, i) + e].real = result[e];
     outputs.lse.cells[(b * query.heads + h) * query.sequence + i].real = logSum;
+    return success();
   }
 
   void addValue(int64_t b, int64_t h, int64_t j, T weight,
@@ -192,6 +245,7 @@ private:
   SdpaOutputs &outputs;
   Heads query, key, value, output;
   T scale;
+  std::optional<ElementBody> scoreMod, maskMod;
   std::vector<std::pair<int64_t, T>> kept;
   /// The rows of the value that some row of the query attends to.
   std::vector<char> used;
@@ -279,10 +333,11 @@ FailureOr<SdpaOutputs> mlir::attn::computeSdpa(Machine &machine, Operation *op,
                     {shape[kBatchDim], query.heads, query.sequence,
                      in.key->shape[sequenceDim(in.keyLayout)]},
                     realCell(0));
-  if (machine.sumsInDouble(type))
-    SdpaRunner<double>(in, machine.statistics, outputs).run();
-  else
-    SdpaRunner<float>(in, machine.statistics, outputs).run();
+  LogicalResult ran = machine.sumsInDouble(type)
+                          ? SdpaRunner<double>(machine, in, outputs).run()
+                          : SdpaRunner<float>(machine, in, outputs).run();
+  if (failed(ran))
+    return failure();
   return outputs;
 }
 
@@ -315,6 +370,10 @@ static LogicalResult runSdpa(Machine &machine, SdpaOp op) {
     in.right = window->getRight();
   }
   in.causal = op.getCausal();
+  if (!op.getScoreMod().empty())
+    in.scoreMod = &op.getScoreMod();
+  if (!op.getMaskMod().empty())
+    in.maskMod = &op.getMaskMod();
   in.queryLayout = op.getQueryLayout();
   in.keyLayout = op.getKeyLayout();
   in.valueLayout = op.getValueLayout();

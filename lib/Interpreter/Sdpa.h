@@ -17,6 +17,8 @@ struct SdpaInputs {
   const TensorValue *query = nullptr, *key = nullptr, *value = nullptr;
   const TensorValue *bias = nullptr, *mask = nullptr, *lengths = nullptr,
                     *sinks = nullptr;
+  /// Regions; null is absent.
+  Region *scoreMod = nullptr, *maskMod = nullptr;
   std::optional<RuntimeValue> offset;
   std::optional<double> scale, softcap;
   std::optional<int64_t> left, right;

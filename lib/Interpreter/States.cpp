@@ -6,6 +6,8 @@
 
 #include "Sdpa.h"
 
+#include "ElementBody.h"
+
 #include <cmath>
 #include <limits>
 
@@ -81,6 +83,12 @@ public:
     }
     if (std::optional<APFloat> given = op.getSoftcap())
       softcap = static_cast<T>(given->convertToDouble());
+    batch = machine.getInteger(op.getBatch());
+    head = machine.getInteger(op.getHead());
+    if (Region *body = op.getScoreMod())
+      scoreMod.emplace(machine, body->front());
+    if (Region *body = op.getMaskMod())
+      maskMod.emplace(machine, body->front());
     bool packed = key.getRank() == 3;
     panelKeys = packed ? key.shape[2] : 1;
     keys = key.shape[0] * panelKeys;
@@ -90,8 +98,14 @@ public:
   int64_t getKeys() const { return keys; }
   int64_t getHeadSize() const { return headSize; }
 
+  /// Fails where a region could not be evaluated.
+  LogicalResult getStatus() const { return success(!hasFailed); }
+
+  /// Do not look at mask_mod.
+  void dropMask() { maskMod.reset(); }
+
   /// Return the score of a key, -inf if it is excluded.
-  T score(int64_t r, int64_t j) const {
+  T score(int64_t r, int64_t j) {
     int64_t taskRow = row + r, taskKey = firstKey + j;
     if (bounded &&
         (taskKey >= length ||
@@ -100,16 +114,36 @@ public:
       return T(kNone);
     if (mask && !broadcast(*mask, taskRow, taskKey).integer)
       return T(kNone);
+    if (maskMod && !(evaluate(*maskMod, {}, taskRow, taskKey).integer & 1))
+      return T(kNone);
     T product = 0;
     for (int64_t d = 0; d < headSize; ++d)
       product += queryAt(r, d) * keyAt(j, d);
     T s = scale * product;
+    if (scoreMod)
+      s = static_cast<T>(
+          evaluate(*scoreMod, {realCell(s)}, taskRow, taskKey).real);
+    if (s == T(kNone))
+      return s;
     if (softcap)
       s = *softcap * std::tanh(s / *softcap);
     return bias ? s + T(broadcast(*bias, taskRow, taskKey).real) : s;
   }
 
 private:
+  /// Return what `body` yields for `cells` and the place of a score.
+  Cell evaluate(ElementBody &body, SmallVector<Cell> cells, int64_t taskRow,
+                int64_t taskKey) {
+    int64_t place = addSaturating(position, taskRow % rowsPerHead);
+    for (int64_t number : {batch, head + taskRow / rowsPerHead, place, taskKey})
+      cells.push_back(integerCell(number));
+    FailureOr<ArrayRef<Cell>> results = body.run(cells, {});
+    if (succeeded(results))
+      return results->front();
+    hasFailed = true;
+    return integerCell(0);
+  }
+
   T queryAt(int64_t r, int64_t d) const {
     int64_t at = r * headSize + d;
     if (stripRows != 0)
@@ -139,7 +173,9 @@ private:
   std::optional<int64_t> left, right;
   T scale;
   std::optional<T> softcap;
-  int64_t panelKeys, keys, headSize;
+  int64_t panelKeys, keys, headSize, batch, head;
+  std::optional<ElementBody> scoreMod, maskMod;
+  bool hasFailed = false;
 };
 
 /// One block step in arithmetic of type T.
@@ -150,11 +186,16 @@ public:
             TensorValue &sum, TensorValue &acc)
       : statistics(machine.statistics), value(machine.getTensor(op.getValue())),
         reference(reference), sum(sum), acc(acc), shape(reference, sum, acc),
-        block(machine, op, op.isStreamed() ? 0 : shape.stripRows) {}
+        block(machine, op, op.isStreamed() ? 0 : shape.stripRows) {
+    if (Value masked = op.getMasked())
+      if (!(machine.getInteger(masked) & 1))
+        block.dropMask();
+  }
 
-  void run() {
+  LogicalResult run() {
     for (int64_t r = 0; r < shape.rows; ++r)
       runRow(r);
+    return block.getStatus();
   }
 
 private:
@@ -234,10 +275,12 @@ static LogicalResult runBlockStep(Machine &machine, BlockStepOp op) {
   if (machine.getInteger(op.getRowsPerHead()) <= 0 && shape.rows > 0)
     return op.emitOpError("expects rows in each head, got ")
            << machine.getInteger(op.getRowsPerHead());
-  if (machine.sumsInDouble(acc.elementType))
-    BlockStep<double>(machine, op, reference, sum, acc).run();
-  else
-    BlockStep<float>(machine, op, reference, sum, acc).run();
+  LogicalResult ran =
+      machine.sumsInDouble(acc.elementType)
+          ? BlockStep<double>(machine, op, reference, sum, acc).run()
+          : BlockStep<float>(machine, op, reference, sum, acc).run();
+  if (failed(ran))
+    return failure();
   machine.set(op.getNewReference(), std::move(reference));
   machine.set(op.getNewSum(), std::move(sum));
   machine.set(op.getNewAcc(), std::move(acc));
@@ -246,8 +289,8 @@ static LogicalResult runBlockStep(Machine &machine, BlockStepOp op) {
 
 /// Fill `weights` [rows, keys] or [strips, panels, rows, keys].
 template <typename T>
-static void computeWeights(Machine &machine, BlockWeightsOp op,
-                           TensorValue &weights) {
+static LogicalResult computeWeights(Machine &machine, BlockWeightsOp op,
+                                    TensorValue &weights) {
   const TensorValue &lse = machine.getTensor(op.getLse());
   bool packed = weights.getRank() == 4;
   int64_t stripRows = packed ? weights.shape[2] : 0;
@@ -261,6 +304,7 @@ static void computeWeights(Machine &machine, BlockWeightsOp op,
                                r % stripRows, j % weights.shape[3]});
       weights.cells[at].real = machine.round(weight, weights.elementType);
     }
+  return block.getStatus();
 }
 
 static LogicalResult runBlockWeights(Machine &machine, BlockWeightsOp op) {
@@ -281,10 +325,11 @@ static LogicalResult runBlockWeights(Machine &machine, BlockWeightsOp op) {
   }
   TensorValue weights(getElementTypeOrSelf(op.getWeights()), shape,
                       realCell(0));
-  if (machine.sumsInDouble(lse.elementType))
-    computeWeights<double>(machine, op, weights);
-  else
-    computeWeights<float>(machine, op, weights);
+  LogicalResult ran = machine.sumsInDouble(lse.elementType)
+                          ? computeWeights<double>(machine, op, weights)
+                          : computeWeights<float>(machine, op, weights);
+  if (failed(ran))
+    return failure();
   machine.set(op.getWeights(), std::move(weights));
   return success();
 }

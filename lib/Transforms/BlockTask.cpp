@@ -183,10 +183,12 @@ FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
       state.acc.getType(), query, key, value, broadcastToTask(tile.getBias()),
       broadcastToTask(tile.getMask()), state.reference, state.sum, state.acc,
       index(0), index(0), index(0), rowsPerHead(), tile.getQueryOffset(),
-      range.begin, range.end, skipZeros, rewriter.getF64FloatAttr(1.0),
-      causal ? unit : UnitAttr(), window, tile.getSoftcapAttr(),
-      range.bounded ? unit : UnitAttr(), /*channels=*/IntegerAttr(), schedule,
-      /*modsCount=*/0);
+      range.begin, range.end, skipZeros, /*masked=*/Value(),
+      rewriter.getF64FloatAttr(1.0), causal ? unit : UnitAttr(), window,
+      tile.getSoftcapAttr(), range.bounded ? unit : UnitAttr(),
+      /*channels=*/IntegerAttr(), schedule, countRegions());
+  copyRegions(step.getMods());
+  analyseRows(step);
   scf::SCFTilingOptions options;
   options.setTileSizes(
       {rewriter.getIndexAttr(0), rewriter.getIndexAttr(schedule.getBlockN())});
@@ -198,12 +200,18 @@ FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
                      tiled->replacements[2]};
   rewriter.replaceOp(step, tiled->replacements);
   OpBuilder::InsertionGuard guard(rewriter);
-  if (isStreamed())
-    return result;
   for (Operation *op : tiled->tiledOps)
-    if (failed(packStep(cast<BlockStepOp>(op))))
+    if (failed(finishStep(cast<BlockStepOp>(op))))
       return failure();
   return result;
+}
+
+/// Make of `step` on a block of keys what runs: nothing where mask_mod leaves no
+/// key, else as it is, or packed.
+LogicalResult BlockTask::finishStep(BlockStepOp step) {
+  if (hasMaskMod())
+    skipMaskedBlock(step);
+  return isStreamed() ? success() : packStep(step);
 }
 
 /// Pack the key and the value of `step`, then tile it over strips of rows.
@@ -223,8 +231,11 @@ LogicalResult BlockTask::packStep(BlockStepOp step) {
   if (failed(tiled))
     return failure();
   rewriter.replaceOp(step, tiled->replacements);
-  for (Operation *op : tiled->tiledOps)
+  for (Operation *op : tiled->tiledOps) {
     narrow(cast<BlockStepOp>(op));
+    if (hasMaskMod())
+      skipMaskedStrip(cast<BlockStepOp>(op));
+  }
   return success();
 }
 

@@ -93,7 +93,9 @@ Value BlockTask::writeStripWeights(Value dest, Value strip, Value key,
       lseStrip, index(0), index(0), first, rowsPerHead(), tile.getQueryOffset(),
       block.firstKey, block.range.end, rewriter.getF64FloatAttr(1.0),
       causal ? unit : UnitAttr(), bounded ? tile.getWindowAttr() : WindowAttr(),
-      tile.getSoftcapAttr(), bounded ? unit : UnitAttr(), schedule);
+      tile.getSoftcapAttr(), bounded ? unit : UnitAttr(), schedule,
+      countRegions());
+  copyRegions(weights.getMods());
   OpFoldResult one = rewriter.getIndexAttr(1);
   SmallVector<OpFoldResult> ones = {one, one},
                             offsets = {first, block.firstKey},

@@ -48,6 +48,16 @@ public:
   void inTable(StringRef name, Value positions, StringRef tableName,
                Value table);
 
+  /// Report `message`, which has a place for each of two numbers, where `fails`.
+  void require(Value fails, Value got, Value wanted, StringRef message);
+
+  /// Return whether all checks so far have passed: only then may more than the
+  /// extents of tensors be looked at.
+  Value havePassed();
+
+  /// Return an extent as an index.
+  Value readExtent(const NamedExtent &extent);
+
   /// Return the sum of two extents.
   OpFoldResult sum(const NamedExtent &a, const NamedExtent &b);
 
@@ -58,7 +68,6 @@ public:
 private:
   void add(Value fails, Value got, Value wanted, StringRef message,
            int64_t kind);
-  Value readExtent(const NamedExtent &extent);
 
   func::FuncOp function;
   Operation *op = nullptr;

@@ -25,7 +25,7 @@ def Attn_BlockWeightsOp : Attn_Op<"block_weights", [
     weights(i,j) = exp(s(i,j) - lse(i)), 0 where s(i,j) is -inf
     ```
 
-    `at`, `bounded` and the attributes mean what they mean for `attn.block_step`.
+    `at`, `bounded`, the attributes and the regions mean what they mean for `attn.block_step`.
 
     #### Shapes
 
@@ -59,6 +59,8 @@ def Attn_BlockWeightsOp : Attn_Op<"block_weights", [
       `query` is.
     * (block_weights-C6) `MR` and `NR` are static.
     * (block_weights-C7) The `schedule` has no `streams`.
+    * (block_weights-C8), (block_weights-C9) What (sdpa-C21) and (sdpa-C22) say of
+      regions; the score is of the type of `lse`.
 
     #### Examples
 
@@ -85,6 +87,7 @@ def Attn_BlockWeightsOp : Attn_Op<"block_weights", [
     F64Attr:$scale, UnitAttr:$causal, OptionalAttr<Attn_WindowAttr>:$window,
     OptionalAttr<F64Attr>:$softcap, UnitAttr:$bounded,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$mods);
   let results = (outs Attn_Tensor:$weights);
   let assemblyFormat = [{
     $query `,` $key
@@ -97,9 +100,16 @@ def Attn_BlockWeightsOp : Attn_Op<"block_weights", [
     `scale` `=` $scale (`causal` $causal^)? (`window` `=` $window^)?
     (`softcap` `=` $softcap^)? (`bounded` $bounded^)?
     (`schedule` `=` $schedule^)?
+    custom<ScoreBodies>($mods)
     attr-dict `:` type($query) `,` type($key) `->` type($weights)
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Return the region on scores, or the one on keys; null where there is none.
+    Region *getScoreMod();
+    Region *getMaskMod();
+  }];
 }
 
 #endif // ATTN_IR_ATTNBLOCKWEIGHTSOP_TD

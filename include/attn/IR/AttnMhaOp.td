@@ -29,8 +29,8 @@ def Attn_MhaOp : Attn_Op<"mha", [
     ```
 
     where `y` is `memory` if given (cross-attention), else `x`. `bias`, `mask`,
-    `kv_lengths`, `query_offset`, `sinks`, `scale`, `causal`, `window`, `softcap`
-    and `lse` mean what they mean for `attn.sdpa`; `N` and `kv_lengths` count the
+    `kv_lengths`, `query_offset`, `sinks`, `scale`, `causal`, `window`, `softcap`,
+    `score_mod`, `mask_mod` and `lse` mean what they mean for `attn.sdpa`; `N` and `kv_lengths` count the
     past too.
 
     #### Shapes
@@ -88,6 +88,7 @@ def Attn_MhaOp : Attn_Op<"mha", [
       `scale`; (mha-C18) `softcap`; (mha-C19) shape and (mha-C20) type of `lse`.
     * (mha-C21) With a past, `causal` is `bottom_right`, or `top_left` with a
       `query_offset`: the first new row stands behind the past.
+    * (mha-C22), (mha-C23) What (sdpa-C21) and (sdpa-C22) say of regions.
 
     #### Examples
 
@@ -184,6 +185,7 @@ def Attn_MhaOp : Attn_Op<"mha", [
     (`lse` `(` type($lse)^ `)`)?
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// Return the number of key/value heads: the attribute, or `num_heads`.
     int64_t getKvHeads() { return getNumKvHeads().value_or(getNumHeads()); }

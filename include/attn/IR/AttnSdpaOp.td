@@ -24,6 +24,7 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
 
     ```
     s(i,j) = scale * q(i) . k(j)                 scale: 1/sqrt(D) by default
+    s(i,j) = score_mod(s(i,j), b, h, p, j)       if there is a score_mod
     s(i,j) = softcap * tanh(s(i,j) / softcap)    if there is a softcap
     s(i,j) = s(i,j) + bias(i,j)                  if there is a bias
     P(i,.) = softmax of s(i,.) over the keys that are not excluded
@@ -34,17 +35,22 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
 
     A key `j` is excluded for the row at position `p` where
 
-    * `mask` is false, or
+    * `mask` or `mask_mod(b, h, p, j)` is false, or
     * `j >= n`, with `n = clamp(kv_lengths[b], 0, N)`, or `N` without lengths, or
     * `causal` is not `none` and `j > p`, or
     * it is outside the window: `j < p - left` or `j > p + right`, or
-    * its score is `-inf` after the bias.
+    * its score is `-inf` after `score_mod`, or after the bias.
 
     The position of row `i` is `p = i + query_offset`; without that operand
     `p = i` for `none` and `top_left`, and `p = i + n - M` for `bottom_right`. It
     may be negative, and is never clamped. `sinks` add `exp(sink[h])` to the
     denominator of each row of head `h`, and to the sum in `lse`; they are neither
     scaled nor capped, and have no value. Head `h` reads key head `h / (H / G)`.
+
+    `score_mod` and `mask_mod` are regions. They take the entry of the batch, the
+    head, the position `p` of the row and the key, may use values from outside,
+    and may read tensors from outside at any index. They behave as if they were
+    evaluated only for keys that nothing else excludes.
 
     #### Shapes
 
@@ -78,6 +84,9 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
       that row.
     * A bias of the lowest finite number is a number: a row of nothing else is the
       mean of the values.
+
+    * A region that reads outside of a tensor for a key that nothing else excludes
+      is an error when the program runs.
 
     #### What is left open
 
@@ -114,6 +123,11 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
       `query`.
     * (sdpa-C20) With `weights` the `schedule` has neither `chunk` nor `streams` nor
       `fold_heads`.
+    * (sdpa-C21) A region is one block that ends in `attn.yield`. `score_mod` takes
+      an f32 (f64 if `query` is of f64) and four indices and yields the former;
+      `mask_mod` takes four indices and yields an i1.
+    * (sdpa-C22) A region holds element-wise operations on scalars, constants, and
+      `tensor.extract` and `tensor.dim` of tensors from outside, nothing else.
 
     #### Examples
 
@@ -174,6 +188,35 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
       return %o, %w : tensor<1x12x?x32xf32>, tensor<1x12x?x?xf32>
     }
     ```
+
+    Documents in one sequence: a row attends to the keys of its own, and its scores
+    fall with the distance:
+
+    ```mlir
+    func.func @documents(%q: tensor<1x8x512x64xf32>, %k: tensor<1x8x512x64xf32>,
+                         %v: tensor<1x8x512x64xf32>, %doc: tensor<512xi32>,
+                         %slopes: tensor<8xf32>) -> tensor<1x8x512x64xf32> {
+      %o = attn.sdpa %q, %k, %v
+        score_mod(%s: f32, %b: index, %h: index, %i: index, %j: index) {
+          %slope = tensor.extract %slopes[%h] : tensor<8xf32>
+          %ahead = arith.subi %j, %i : index
+          %short = arith.index_cast %ahead : index to i32
+          %distance = arith.sitofp %short : i32 to f32
+          %term = arith.mulf %slope, %distance : f32
+          %sum = arith.addf %s, %term : f32
+          attn.yield %sum : f32
+        }
+        mask_mod(%b: index, %h: index, %i: index, %j: index) {
+          %own = tensor.extract %doc[%i] : tensor<512xi32>
+          %other = tensor.extract %doc[%j] : tensor<512xi32>
+          %same = arith.cmpi eq, %own, %other : i32
+          attn.yield %same : i1
+        }
+        : tensor<1x8x512x64xf32>, tensor<1x8x512x64xf32>, tensor<1x8x512x64xf32>
+        -> tensor<1x8x512x64xf32>
+      return %o : tensor<1x8x512x64xf32>
+    }
+    ```
   }];
   let arguments = (ins
     Attn_Tensor:$query, Attn_StoredTensor:$key, Attn_StoredTensor:$value,
@@ -217,6 +260,7 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
     type($output) (`,` type($lse)^)? (`weights` `(` type($weights)^ `)`)?
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     /// Return the layout of the query, key, value and output tensor.

@@ -28,8 +28,8 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     state over these keys and those of one block.
 
     ```
-    s(i,j)    = scale * q(i) . k(j), softcap and bias as for attn.sdpa,
-                -inf where the key is excluded
+    s(i,j)    = scale * q(i) . k(j), score_mod, softcap and bias as for
+                attn.sdpa, -inf where the key is excluded
     top(i)    = max(reference(i), max over j of s(i,j))
     alpha(i)  = exp(reference(i) - top(i))
     P(i,j)    = exp(s(i,j) - top(i))
@@ -48,6 +48,11 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     number of the block's first key; `length`, the number of keys that count.
     `bounded` says that `causal`, `window` or `length` may exclude keys of this
     block. Without it none of the three is looked at.
+
+    The regions take what those of `attn.sdpa` take: `batch`, `head` plus the number
+    of the row's head in the task, the position, and the number of the key.
+    `masked` says, at run time, whether `mask_mod` may be false for one of the
+    block's scores; where it is false `mask_mod` is not looked at.
 
     `skip_zeros` says, at run time, whether a value whose weight is 0 must be left
     out of the sum whatever it holds. Where it is false, such a value may turn an
@@ -96,6 +101,9 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     * (block_step-C7) Under a schedule with `streams` all tensors have the shapes
       of the last column; else none has.
     * (block_step-C8) `channels` is above 0, and at most `EP * ER`; `value` is packed.
+    * (block_step-C9), (block_step-C10) What (sdpa-C21) and (sdpa-C22) say of
+      regions; the score is of the state's type.
+    * (block_step-C11) `masked` comes with `mask_mod`.
 
     #### Examples
 
@@ -121,7 +129,8 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     Attn_Tensor:$reference, Attn_Tensor:$sum, Attn_Tensor:$acc,
     Index:$batch, Index:$head, Index:$row, Index:$rows_per_head,
     Index:$position, Index:$first_key, Index:$length,
-    Optional<I1>:$skip_zeros, F64Attr:$scale, UnitAttr:$causal,
+    Optional<I1>:$skip_zeros, Optional<I1>:$masked, F64Attr:$scale,
+    UnitAttr:$causal,
     OptionalAttr<Attn_WindowAttr>:$window,
     OptionalAttr<F64Attr>:$softcap, UnitAttr:$bounded,
     OptionalAttr<I64Attr>:$channels,
@@ -139,7 +148,7 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     `at` `(` `batch` $batch `,` `head` $head `,` `row` $row `per`
     $rows_per_head `,` `position` $position `,` `key` $first_key `of`
     $length `)`
-    (`skip_zeros` `(` $skip_zeros^ `)`)?
+    (`skip_zeros` `(` $skip_zeros^ `)`)? (`masked` `(` $masked^ `)`)?
     `scale` `=` $scale (`causal` $causal^)? (`window` `=` $window^)?
     (`softcap` `=` $softcap^)? (`bounded` $bounded^)?
     (`channels` `=` $channels^)?
@@ -151,6 +160,7 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
       ref(type($new_reference)), ref(type($new_sum)), ref(type($new_acc)))
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     MutableOperandRange getDpsInitsMutable();
 

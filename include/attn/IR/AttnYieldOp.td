@@ -10,7 +10,7 @@ include "attn/IR/AttnBase.td"
 
 def Attn_YieldOp : Attn_Op<"yield", [
     Pure, Terminator,
-    ParentOneOf<["SdpaOp", "MhaOp", "BlockStepOp"]>]> {
+    ParentOneOf<["SdpaOp", "MhaOp", "BlockStepOp", "BlockWeightsOp"]>]> {
   let summary = "what a region gives for one score";
   let description = [{
     Ends the `score_mod` or the `mask_mod` of an op: the score, or whether the key

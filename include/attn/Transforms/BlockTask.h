@@ -7,6 +7,7 @@
 #ifndef ATTN_TRANSFORMS_BLOCKTASK_H
 #define ATTN_TRANSFORMS_BLOCKTASK_H
 
+#include "attn/Analysis/BlockRange.h"
 #include "attn/IR/AttentionShape.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -82,6 +83,15 @@ private:
   LogicalResult packStep(BlockStepOp step);
   Value packKeys(Value keys, bool value);
   void narrow(BlockStepOp step);
+  bool hasMaskMod() { return !tile.getMaskMod().empty(); }
+  unsigned countRegions();
+  void copyRegions(MutableArrayRef<Region> mods);
+  void analyseRows(BlockStepOp step);
+  LogicalResult finishStep(BlockStepOp step);
+  void addPlace(Intervals &intervals);
+  void skipMaskedBlock(BlockStepOp step);
+  void skipMaskedStrip(BlockStepOp step);
+  void skipMasked(BlockStepOp step, const Interval &verdict);
   bool isStreamed() const { return schedule.getStreams() > 0; }
   Value emptyStreamedRows();
   Value rowsToStrips(Value rows, Value init);
@@ -106,6 +116,9 @@ private:
   Value query;
   /// Whether values of weight 0 are left out.
   Value skipZeros;
+  /// What is known of mask_mod for all rows of the task, and for all keys of the
+  /// block that is worked on.
+  Intervals ofRows, ofKeys;
 };
 
 /// Return the sizes of the tensors of the state of `strips` strips.

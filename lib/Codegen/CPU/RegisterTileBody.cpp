@@ -136,8 +136,16 @@ Lane TileEmitter::evaluateExtract(tensor::ExtractOp extract,
     return {Lane::Vector, readVector(extract.getTensor(), scalars,
                                      /*inBounds=*/false)};
   SmallVector<Value> vectors, elements;
-  for (const Lane &lane : at)
+  for (auto [dim, lane] : llvm::enumerate(at)) {
     vectors.push_back(lane.kind == Lane::Scalar ? lane.value : toVector(lane));
+    if (lane.kind != Lane::Iota)
+      continue;
+    // It may run beyond the end, where one vector would not be read.
+    Value size = b.createOrFold<tensor::DimOp>(loc, extract.getTensor(), dim);
+    Value last = b.createOrFold<arith::SubIOp>(loc, size, constantIndex(1));
+    vectors.back() = arith::MinSIOp::create(b, loc, vectors.back(),
+                                            toVector({Lane::Scalar, last}));
+  }
   for (int64_t i = 0; i < width; ++i) {
     SmallVector<Value> indices;
     for (Value index : vectors)
@@ -175,9 +183,11 @@ Lane TileEmitter::evaluate(Operation &inner, const Offsets &point,
   if (isa<arith::MinSIOp>(inner) && inner.hasAttr("attn.unused_beyond") &&
       operands[0].kind == Lane::Iota && operands[1].kind == Lane::Scalar)
     return operands[0];
-  // base + i stays such a vector under an addition of a scalar and a cast.
-  bool shifted = isa<arith::AddIOp>(inner) && count(Lane::Iota) == 1 &&
-                 count(Lane::Scalar) == 1;
+  // base + i stays such a vector under an addition or a subtraction of a scalar,
+  // and a cast.
+  bool shifted = isa<arith::AddIOp, arith::SubIOp>(inner) &&
+                 count(Lane::Iota) == 1 && count(Lane::Scalar) == 1 &&
+                 (isa<arith::AddIOp>(inner) || operands[0].kind == Lane::Iota);
   bool cast = isa<arith::IndexCastOp>(inner) && count(Lane::Iota) == 1;
   bool scalar = count(Lane::Scalar) == static_cast<int64_t>(operands.size());
   if (scalar || shifted || cast) {
