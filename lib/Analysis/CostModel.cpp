@@ -157,3 +157,20 @@ ScheduleAttr attn::chooseProjectionSchedule(MLIRContext *context, int64_t rows,
                            lanes, /*chunk=*/0, /*fold_heads=*/false,
                            /*streams=*/few ? 1 : 0, /*prefetch=*/0);
 }
+
+/// Operations on registers that one weight takes: the maximum, a polynomial of
+/// degree 5, its sum, and its way through the cache. Measured on AVX-512, where
+/// attention of 64 channels reaches 77 % of the peak and its products alone 90 %.
+static constexpr double kWeightOperations = 40;
+
+TimeEstimate attn::estimateTime(double operations, double exponentials,
+                                double bytes, bool wide,
+                                const MachineLimits &limits) {
+  double width = wide ? 2 : 1;
+  TimeEstimate time;
+  time.arithmetic = 1e-6 * width *
+                    (operations / limits.gemmGflops +
+                     exponentials * kWeightOperations / limits.fmaGflops);
+  time.memory = 1e-6 * bytes / limits.readGbs;
+  return time;
+}

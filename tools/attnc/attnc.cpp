@@ -7,7 +7,9 @@
 //
 // Exit status: 0 good, 1 the compilation failed, 2 wrong use.
 
+#include "attn/Execution/MachinePeaks.h"
 #include "attn/Execution/Tuner.h"
+#include "attn/Pipeline/CostReport.h"
 #include "attn/Pipeline/Input.h"
 #include "attn/Pipeline/Output.h"
 #include "attn/Pipeline/Phases.h"
@@ -22,6 +24,7 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/Threading.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -54,6 +57,15 @@ struct Flags {
   cl::opt<std::string> remarks{"remarks", cl::value_desc("REGEX"),
                                cl::ValueOptional, cl::cat(ours),
                                cl::desc("say what was and was not done")};
+  cl::opt<std::string> report{"report", cl::value_desc("text|json"),
+                              cl::ValueOptional, cl::cat(ours),
+                              cl::desc("print what each attention needs")};
+  cl::opt<std::string> reportSizes{
+      "report-sizes", cl::value_desc("M=N,..."), cl::cat(ours),
+      cl::desc("of dynamic dimensions, and threads, for --report")};
+  cl::opt<std::string> reportPeaks{
+      "report-peaks", cl::value_desc("fma=X,gemm=X,read=X"), cl::cat(ours),
+      cl::desc("GFLOP/s and GB/s for --report; default: measured here")};
   cl::opt<bool> printPhases{"print-phases", cl::cat(ours),
                             cl::desc("list the phases")};
   cl::opt<std::string> header{"header", cl::value_desc("FILE.h"), cl::cat(ours),
@@ -91,7 +103,8 @@ static int printPhases() {
 static llvm::Expected<std::optional<OutputKind>>
 getOutputKind(const Flags &flags, const CompileOptions &options) {
   if (flags.emit.empty() && flags.output.empty() && flags.stopAfter.empty()) {
-    if (flags.dump.empty() && flags.header.empty())
+    if (flags.dump.empty() && flags.header.empty() &&
+        flags.report.getNumOccurrences() == 0)
       return llvm::createStringError(
           "expects -o OUTPUT, --emit=KIND or --stop-after=PHASE");
     return std::nullopt;
@@ -128,6 +141,45 @@ static llvm::Error checkTuning(const Flags &flags,
     return llvm::createStringError(
         "expects a phase from 'schedule' on with --tune, got --stop-after=" +
         flags.stopAfter);
+  return llvm::Error::success();
+}
+
+/// Return how --report is to be made; peaks are not measured yet.
+static llvm::Expected<CostReportOptions> getReportOptions(const Flags &flags) {
+  CostReportOptions options;
+  options.target = flags.target;
+  options.json = flags.report == "json";
+  if (!flags.report.empty() && flags.report != "text" && !options.json)
+    return llvm::createStringError("expects --report=text or json, got " +
+                                   flags.report);
+  auto sizes = parseSizes(flags.reportSizes);
+  if (!sizes)
+    return sizes.takeError();
+  options.sizes = std::move(*sizes);
+  if (!options.sizes.contains("threads"))
+    options.sizes["threads"] =
+        llvm::hardware_concurrency().compute_thread_count();
+  if (flags.reportPeaks.empty())
+    return options;
+  auto limits = parseLimits(flags.reportPeaks);
+  if (!limits)
+    return limits.takeError();
+  options.limits = *limits;
+  return options;
+}
+
+/// Print what each attention in `module` needs, if that is asked for.
+static llvm::Error report(const Flags &flags, ModuleOp module) {
+  auto options = getReportOptions(flags);
+  if (!options || flags.report.getNumOccurrences() == 0)
+    return options.takeError();
+  if (!options->limits) {
+    MachinePeaks peaks = PeakMeter().measure(
+        static_cast<unsigned>(options->sizes.lookup("threads")));
+    if (peaks.readGbs > 0)
+      options->limits = {peaks.fmaGflops, peaks.gemmGflops, peaks.readGbs};
+  }
+  printCostReport(module, *options, llvm::outs());
   return llvm::Error::success();
 }
 
@@ -176,6 +228,8 @@ static int compile(const Flags &flags, std::optional<OutputKind> kind,
     if (llvm::Error error =
             writeHeaderFile(*module, options.target, flags.header))
       return failed(std::move(error));
+  if (llvm::Error error = report(flags, *module))
+    return failed(std::move(error));
   if (!kind && options.dumpFolder.empty())
     return EXIT_SUCCESS;
   if (flags.tune > 0 || !flags.record.empty()) {
@@ -243,6 +297,8 @@ int main(int argc, char **argv) {
     if (llvm::Error error = TargetInfo::parse(options.target).takeError())
       return wrongUse(llvm::toString(std::move(error)));
   if (llvm::Error error = checkTuning(flags, options))
+    return wrongUse(llvm::toString(std::move(error)));
+  if (llvm::Error error = getReportOptions(flags).takeError())
     return wrongUse(llvm::toString(std::move(error)));
   if (!flags.remarks.empty() && !llvm::Regex(flags.remarks).isValid())
     return wrongUse("expects a regular expression, got --remarks=" +

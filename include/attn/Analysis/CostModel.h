@@ -57,6 +57,26 @@ ScheduleAttr chooseLinearSchedule(MLIRContext *context,
                                   const LinearTraits &traits,
                                   const TargetInfo &target, bool few);
 
+/// What a machine does at most, on all threads that are asked for: operations in
+/// f32 from registers and in products that stay in the first-level cache, in units
+/// of 10^9 a second, and 10^9 bytes a second that it reads.
+struct MachineLimits {
+  double fmaGflops = 0, gemmGflops = 0, readGbs = 0;
+};
+
+/// How long something should take, in milliseconds: its products and exponentials,
+/// and the memory that it reads and writes. Both go on at once.
+struct TimeEstimate {
+  double arithmetic = 0, memory = 0;
+  double total() const { return std::max(arithmetic, memory); }
+};
+
+/// Return how long products of `operations` operations, `exponentials` weights and
+/// `bytes` bytes should take. A `wide` one is in f64, of which a register holds
+/// half.
+TimeEstimate estimateTime(double operations, double exponentials, double bytes,
+                          bool wide, const MachineLimits &limits);
+
 } // namespace mlir::attn
 
 #endif // ATTN_ANALYSIS_COSTMODEL_H

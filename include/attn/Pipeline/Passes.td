@@ -97,4 +97,33 @@ def WritePhase : Pass<"attn-write-phase", "::mlir::ModuleOp"> {
   ];
 }
 
+def Report : Pass<"attn-report", "::mlir::ModuleOp"> {
+  let summary = "prints what each attention needs";
+  let description = [{
+    Prints, for each `attn.sdpa`, `attn.mha` and `attn.linear_attention`, its
+    operations, the bytes that it reads and writes, and the memory that it holds:
+    as formulas in its dimensions, and as numbers where these are known, from types
+    or from `sizes`. With `peaks`, the time that it should take. Changes nothing.
+
+    ```mlir
+    // attn-opt x.mlir --attn-report=sizes=M=1024,N=1024 -o x.out
+    %o = attn.sdpa %q, %k, %v causal = top_left : tensor<1x8x?x64xf32>, ...
+    ```
+
+    prints, among others,
+
+    ```
+    operations: 537395200 = 2 B H S D + 2 B H S E, without mask 1073741824
+    ```
+  }];
+  let options = [
+    Option<"sizes", "sizes", "std::string", "\"\"",
+           "of dynamic dimensions: M=1024,N=1024">,
+    Option<"peaks", "peaks", "std::string", "\"\"",
+           "of the machine: fma=200,gemm=180,read=40">,
+    Option<"json", "json", "bool", "false", "print JSON">,
+    Option<"file", "file", "std::string", "\"-\"", "where to print">
+  ];
+}
+
 #endif // ATTN_PIPELINE_PASSES_TD

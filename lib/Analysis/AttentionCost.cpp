@@ -1,0 +1,415 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Counts what attention needs. For attn.sdpa, of which S cells of the scores of each head are computed:
+//
+//   operations     2 B H S D + 2 B H S E       q . k and P . v
+//   exponentials   B H S
+//   read           the query, the keys and values that some row sees, and what else it takes
+//   written        its results
+//
+// attn.mha has its projections and rotations besides; attn.linear_attention has no scores, but a state that every step
+// changes.
+
+#include "attn/Analysis/AttentionCost.h"
+
+#include "attn/IR/AttentionShape.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+using Names = std::vector<std::string>;
+
+static Formula named(StringRef name) { return Formula::size(name); }
+
+/// Return the bytes of an element of `value` in memory.
+static int64_t elementBytes(Value value) {
+  Type type = getElementTypeOrSelf(value.getType());
+  if (type.isIndex())
+    return 8;
+  return std::max<int64_t>(type.getIntOrFloatBitWidth() / 8, 1);
+}
+
+/// Return the bytes of `value`, whose dimensions have these names; a 1 has none.
+static Formula bytesOf(Value value, const Names &names) {
+  Formula bytes = elementBytes(value);
+  for (const std::string &name : names)
+    if (!name.empty())
+      bytes = bytes * named(name);
+  return bytes;
+}
+
+/// Return the names of a rank-4 tensor, given with heads first.
+static Names inLayout(Layout layout, Names names) {
+  if (layout == Layout::bshd)
+    std::swap(names[1], names[2]);
+  return names;
+}
+
+/// Return the names of a tensor that broadcasts to [B, H, M, N]; a 1 has none.
+static Names broadcastNames(Value tensor) {
+  static const Names kFull = {"B", "H", "M", "N"};
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Names names;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    names.push_back(
+        type.getDimSize(dim) == 1 ? "" : kFull[dim + 4 - type.getRank()]);
+  return names;
+}
+
+/// Return the bytes that are read of a bias or a mask: of its rows and keys those
+/// that belong to cells.
+static Formula broadcastBytes(Value tensor, const Names &names) {
+  Formula bytes = elementBytes(tensor);
+  bool rows = false, keys = false;
+  for (const std::string &name : names) {
+    if (name == "M")
+      rows = true;
+    else if (name == "N")
+      keys = true;
+    else if (!name.empty())
+      bytes = bytes * named(name);
+  }
+  if (rows && keys)
+    return bytes * named("S");
+  if (rows || keys)
+    return bytes * named(rows ? "M" : "K");
+  return bytes;
+}
+
+namespace {
+/// Collects the operands of an op and the bytes that are read of them.
+struct OperandReader {
+  AttentionCost &cost;
+  Formula read;
+
+  /// Add `operand`, if it is there.
+  void add(Value operand, Names names) {
+    if (!operand)
+      return;
+    cost.operands.push_back(names);
+    read += bytesOf(operand, names);
+  }
+
+  /// Add a key or a value, of which the keys `N` are read that some row sees.
+  void addKeys(Value operand, const Names &names) {
+    cost.operands.push_back(names);
+    Names seen = names;
+    std::replace(seen.begin(), seen.end(), std::string("N"), std::string("K"));
+    read += bytesOf(operand, seen);
+  }
+
+  void addBroadcast(Value operand) {
+    if (!operand)
+      return;
+    cost.operands.push_back(broadcastNames(operand));
+    read += broadcastBytes(operand, cost.operands.back());
+  }
+};
+} // namespace
+
+/// Add what changes scores, which attn.sdpa and attn.mha have alike.
+template <typename OpT>
+static void addScoreOperands(OperandReader &reader, OpT op) {
+  reader.addBroadcast(op.getBias());
+  reader.addBroadcast(op.getMask());
+  reader.add(op.getKvLengths(), {"B"});
+  if (Value offset = op.getQueryOffset())
+    reader.add(offset,
+               isa<RankedTensorType>(offset.getType()) ? Names{"B"} : Names());
+  reader.add(op.getSinks(), {"H"});
+  if (op.getKvLengths())
+    reader.cost.notes.push_back("every length in kv_lengths is taken as N");
+  if (op.getMask())
+    reader.cost.notes.push_back("cells that the mask excludes are counted");
+  if (!op.getScoreMod().empty() || !op.getMaskMod().empty())
+    reader.cost.notes.push_back("regions are not counted");
+}
+
+/// Return what attention of `width` bytes an element needs beside its bytes.
+static CostPart attentionPart() {
+  CostPart part;
+  part.name = "attention";
+  Formula cells = named("B") * named("H") * named("S");
+  part.operations = 2 * (cells * named("D")) + 2 * (cells * named("E"));
+  part.exponentials = cells;
+  return part;
+}
+
+/// State how an attention of this band grows.
+static void setGrowth(AttentionCost &cost, StringRef more = "") {
+  const ScoreBand &band = *cost.band;
+  bool narrow = band.left && (band.right || band.causal);
+  std::string keys = "N";
+  if (narrow)
+    keys = "min(N, " +
+           std::to_string(*band.left + 1 + (band.causal ? 0 : *band.right)) +
+           ")";
+  cost.time = "O(B H M " + keys + " (D + E)" + more.str() + ")";
+  cost.space = "O(1) a thread beside operands and results; all scores would "
+               "take O(B H M N)";
+}
+
+static AttentionCost costOf(SdpaOp op) {
+  AttentionCost cost;
+  cost.op = op;
+  AttentionShape shape = AttentionShape::get(op);
+  cost.extents = {{"B", shape.batch},    {"H", shape.heads},
+                  {"G", shape.kvHeads},  {"M", shape.rows},
+                  {"N", shape.keys},     {"D", shape.headSize},
+                  {"E", shape.valueSize}};
+  cost.band = ScoreBand::get(op);
+  CostPart part = attentionPart();
+  OperandReader reader{cost, {}};
+  reader.add(op.getQuery(),
+             inLayout(op.getQueryLayout(), {"B", "H", "M", "D"}));
+  reader.addKeys(op.getKey(),
+                 inLayout(op.getKeyLayout(), {"B", "G", "N", "D"}));
+  reader.addKeys(op.getValue(),
+                 inLayout(op.getValueLayout(), {"B", "G", "N", "E"}));
+  addScoreOperands(reader, op);
+  if (op.getPageTable() || op.getCuSeqlensQ())
+    cost.notes.push_back("pages and packed sequences are not counted");
+  part.read = reader.read;
+  part.written = bytesOf(op.getOutput(), {"B", "H", "M", "E"});
+  if (op.getLse())
+    part.written += bytesOf(op.getLse(), {"B", "H", "M"});
+  if (op.getWeights()) {
+    part.written += bytesOf(op.getWeights(), {"B", "H", "M", "N"});
+    part.operations += 2 * (part.exponentials * named("D"));
+    part.exponentials += part.exponentials;
+  }
+  cost.parts.push_back(part);
+  int64_t width = getElementTypeOrSelf(op.getQuery()).isF64() ? 8 : 4;
+  cost.scores = width * (named("B") * named("H") * named("M") * named("N"));
+  setGrowth(cost);
+  return cost;
+}
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+/// Return the projection of `rows` rows of `ins` channels to `outs`.
+static CostPart projection(StringRef name, int64_t width, const Formula &rows,
+                           const Formula &ins, const Formula &outs,
+                           bool biased) {
+  CostPart part;
+  part.name = name.str();
+  Formula tokens = named("B") * rows;
+  part.operations = 2 * (tokens * ins * outs);
+  part.read = width * (tokens * ins) + width * (ins * outs);
+  part.written = width * (tokens * outs);
+  if (biased) {
+    part.operations += tokens * outs;
+    part.read += width * outs;
+  }
+  return part;
+}
+
+static int64_t dimOf(Value tensor, int64_t dim) {
+  return cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+}
+
+static int64_t quotientOf(int64_t size, int64_t divisor) {
+  return ShapedType::isDynamic(size) || divisor == 0 ? ShapedType::kDynamic
+                                                     : size / divisor;
+}
+
+/// Return the names of the operands' dimensions, in order; what is a product of
+/// sizes has none, and is static in all that matters.
+static std::vector<Names> layerOperands(MhaOp op, const std::string &newKeys,
+                                        const std::string &channels) {
+  std::vector<Names> names = {{"B", "M", "C"}};
+  if (op.getMemory())
+    names.push_back({"B", newKeys, channels});
+  for (Value operand : op->getOperands().drop_front(names.size())) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    names.emplace_back(type ? type.getRank() : 0, "?");
+    if (operand == op.getPastKey() || operand == op.getPastValue())
+      names.back() = {"B", "G", "P", operand == op.getPastKey() ? "D" : "E"};
+    else if (operand == op.getBias() || operand == op.getMask())
+      names.back() = broadcastNames(operand);
+  }
+  return names;
+}
+
+static AttentionCost costOf(MhaOp op) {
+  AttentionCost cost;
+  cost.op = op;
+  bool cross = bool(op.getMemory()), past = bool(op.getPastKey());
+  std::string newKeys = cross ? "N'" : "M", channels = cross ? "C'" : "C";
+  int64_t heads = op.getNumHeads(), groups = op.getKvHeads();
+  cost.extents = {{"B", dimOf(op.getX(), 0)},
+                  {"H", heads},
+                  {"G", groups},
+                  {"M", dimOf(op.getX(), 1)},
+                  {"D", quotientOf(dimOf(op.getQWeight(), 0), heads)},
+                  {"E", quotientOf(dimOf(op.getVWeight(), 0), groups)},
+                  {"C", dimOf(op.getX(), 2)},
+                  {"F", dimOf(op.getOWeight(), 0)}};
+  if (cross) {
+    cost.extents.push_back({"N'", dimOf(op.getMemory(), 1)});
+    cost.extents.push_back({"C'", dimOf(op.getMemory(), 2)});
+  }
+  if (past)
+    cost.extents.push_back({"P", dimOf(op.getPastKey(), 2)});
+  cost.band = ScoreBand::get(op);
+  int64_t width = elementBytes(op.getX());
+  Formula queries = named("H") * named("D"), keys = named("G") * named("D"),
+          values = named("G") * named("E"), outs = named("H") * named("E");
+  cost.parts = {projection("query projection", width, named("M"), named("C"),
+                           queries, bool(op.getQBias())),
+                projection("key projection", width, named(newKeys),
+                           named(channels), keys, bool(op.getKBias())),
+                projection("value projection", width, named(newKeys),
+                           named(channels), values, bool(op.getVBias()))};
+  if (op.getCos()) {
+    CostPart rope;
+    rope.name = "rotary embedding";
+    int64_t pairs = dimOf(op.getCos(), op.getPositions() ? 1 : 2);
+    cost.extents.push_back({"R", pairs});
+    Formula tokens = named("B") * named("M");
+    Formula rotated = tokens * (named("H") + named("G"));
+    rope.operations = 6 * (rotated * named("R"));
+    rope.read = width * (rotated * named("D")) +
+                2 * elementBytes(op.getCos()) * (tokens * named("R"));
+    rope.written = width * (rotated * named("D"));
+    cost.parts.push_back(rope);
+  }
+  CostPart part = attentionPart();
+  OperandReader reader{cost, {}};
+  addScoreOperands(reader, op);
+  cost.operands = layerOperands(op, newKeys, channels);
+  part.read = reader.read + width * (named("B") * named("M") * queries) +
+              width * (named("B") * named("K") * (keys + values));
+  part.written = width * (named("B") * named("M") * outs);
+  cost.parts.push_back(part);
+  cost.parts.push_back(projection("output projection", width, named("M"), outs,
+                                  named("F"), bool(op.getOBias())));
+  int64_t sums = getElementTypeOrSelf(op.getX()).isF64() ? 8 : 4;
+  cost.scores = sums * (named("B") * named("H") * named("M") * named("N"));
+  setGrowth(cost, " + B M C (H + G) D");
+  cost.notes.push_back("what one part leaves to the next is counted as written "
+                       "and read");
+  return cost;
+}
+
+//===----------------------------------------------------------------------===//
+// Linear attention
+//===----------------------------------------------------------------------===//
+
+static AttentionCost costOf(LinearAttentionOp op) {
+  AttentionCost cost;
+  cost.op = op;
+  AttentionShape shape = AttentionShape::get(op);
+  cost.extents = {{"B", shape.batch},    {"H", shape.heads},
+                  {"G", shape.kvHeads},  {"T", shape.keys},
+                  {"D", shape.headSize}, {"E", shape.valueSize}};
+  std::string queries = "T";
+  if (op.getNonCausal()) {
+    queries = "M";
+    cost.extents.insert(cost.extents.begin() + 3, {"M", shape.rows});
+  }
+  CostPart part;
+  part.name = "linear attention";
+  Formula cells = named("B") * named("D") * named("E");
+  Formula steps = cells * named("T") * named("G");
+  part.operations = 2 * steps + 2 * (cells * named(queries) * named("H"));
+  if (op.isGated())
+    part.operations += steps;
+  if (op.isDelta())
+    part.operations += 2 * steps;
+  if (op.getNormalize())
+    part.operations +=
+        named("B") * named("D") *
+        (named("T") * named("G") + 2 * (named(queries) * named("H")));
+  if (op.getFeatureMap() != FeatureMap::Identity &&
+      op.getFeatureMap() != FeatureMap::Relu)
+    part.exponentials = named("B") * named("D") *
+                        (named("T") * named("G") + named(queries) * named("H"));
+  OperandReader reader{cost, {}};
+  reader.add(op.getQuery(),
+             inLayout(op.getQueryLayout(), {"B", "H", queries, "D"}));
+  reader.add(op.getKey(), inLayout(op.getKeyLayout(), {"B", "G", "T", "D"}));
+  reader.add(op.getValue(),
+             inLayout(op.getValueLayout(), {"B", "G", "T", "E"}));
+  reader.add(op.getDecay(), op.hasChannelDecay() ? Names{"B", "G", "T", "D"}
+                                                 : Names{"B", "G", "T"});
+  if (Value beta = op.getBeta())
+    reader.add(beta, dimOf(beta, 1) == 1 ? Names{"B", "", "T"}
+                                         : Names{"B", "G", "T"});
+  reader.add(op.getState(), {"B", "G", "D", "E"});
+  reader.add(op.getNormalizer(), {"B", "G", "D"});
+  part.read = reader.read;
+  part.written = bytesOf(op.getOutput(), {"B", "H", queries, "E"});
+  if (op.getNewState())
+    part.written += bytesOf(op.getNewState(), {"B", "G", "D", "E"});
+  if (op.getNewNormalizer())
+    part.written += bytesOf(op.getNewNormalizer(), {"B", "G", "D"});
+  cost.parts.push_back(part);
+  cost.time = op.getNonCausal() ? "O(B (H M + G T) D E)" : "O(B H T D E)";
+  cost.space = "O(B G D E)";
+  cost.notes.push_back("operations are those of one step after the other");
+  return cost;
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+std::optional<AttentionCost> AttentionCost::get(Operation *op) {
+  if (auto sdpa = dyn_cast<SdpaOp>(op))
+    return costOf(sdpa);
+  if (auto mha = dyn_cast<MhaOp>(op))
+    return costOf(mha);
+  if (auto linear = dyn_cast<LinearAttentionOp>(op))
+    return costOf(linear);
+  return std::nullopt;
+}
+
+CostPart AttentionCost::total() const {
+  CostPart sum;
+  sum.name = "all";
+  for (const CostPart &part : parts) {
+    sum.operations += part.operations;
+    sum.exponentials += part.exponentials;
+    sum.read += part.read;
+    sum.written += part.written;
+  }
+  return sum;
+}
+
+Sizes AttentionCost::getSizes(const Sizes &given) const {
+  Sizes sizes;
+  for (const auto &[name, extent] : extents) {
+    if (ShapedType::isStatic(extent))
+      sizes[name] = extent;
+    else if (given.contains(name))
+      sizes[name] = given.lookup(name);
+  }
+  if (given.contains("O"))
+    sizes["O"] = given.lookup("O");
+  if (auto mha = dyn_cast<MhaOp>(op)) {
+    StringRef fresh = mha.getMemory() ? "N'" : "M";
+    bool known =
+        sizes.contains(fresh) && (!mha.getPastKey() || sizes.contains("P"));
+    if (known)
+      sizes["N"] = sizes.lookup(fresh) + sizes.lookup("P");
+  }
+  if (!band)
+    return sizes;
+  if (std::optional<int64_t> cells = band->countCells(sizes))
+    sizes["S"] = *cells;
+  if (std::optional<int64_t> keys = band->countKeys(sizes))
+    sizes["K"] = *keys;
+  return sizes;
+}
+
+Sizes AttentionCost::withoutBand(Sizes sizes) {
+  if (sizes.contains("S")) {
+    sizes["S"] = sizes.lookup("M") * sizes.lookup("N");
+    sizes["K"] = sizes.lookup("N");
+  }
+  return sizes;
+}
