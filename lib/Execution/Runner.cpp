@@ -9,6 +9,7 @@
 #include "attn/Execution/InterpreterBridge.h"
 #include "attn/Execution/Npy.h"
 #include "attn/Execution/OperationCount.h"
+#include "attn/Execution/PlotWeights.h"
 #include "attn/Target/TargetInfo.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -76,6 +77,40 @@ static llvm::Expected<Measurement> runBenchmark(const Executor &executor,
                  options.benchmark, options.threads, *workload, meter);
 }
 
+/// Let `function` return the weights that are to be drawn, if any, and return which
+/// results these are.
+static llvm::Expected<SmallVector<unsigned>>
+chooseShown(func::FuncOp function, const RunOptions &options) {
+  if (options.plotFolder.empty())
+    return SmallVector<unsigned>();
+  FailureOr<SmallVector<unsigned>> shown = exposeWeights(function);
+  if (failed(shown))
+    return llvm::createStringError("cannot show weights");
+  if (shown->empty())
+    return llvm::make_error<UsageError>(
+        "--plot-weights expects attention outside of loops in '" +
+        function.getName() + "'");
+  return std::move(*shown);
+}
+
+/// Draw the results of `report` that `shown` numbers, and forget them: the function
+/// did not have them.
+static llvm::Error plotResults(RunReport &report, ArrayRef<unsigned> shown,
+                               const RunOptions &options) {
+  std::vector<std::string> labels;
+  if (!options.labels.empty()) {
+    auto lines = readLabels(options.labels);
+    if (!lines)
+      return lines.takeError();
+    labels = std::move(*lines);
+  }
+  SmallVector<HostTensor> weights;
+  for (unsigned number : shown)
+    weights.push_back(report.results[number]);
+  report.results.truncate(shown.front());
+  return plotWeights(options.plotFolder, weights, labels);
+}
+
 llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
                                                 const RunOptions &options) {
   auto function = selectFunction(module, options.function);
@@ -92,6 +127,9 @@ llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
   if (options.device == Device::CPU)
     if (llvm::Error error = checkTarget(options.target))
       return std::move(error);
+  auto shown = chooseShown(*function, options);
+  if (!shown)
+    return shown.takeError();
   auto inputs = makeInputs(*function, options.inputs);
   if (!inputs)
     return inputs.takeError();
@@ -128,5 +166,8 @@ llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
       return measurement.takeError();
     report.measurement = *measurement;
   }
+  if (!shown->empty())
+    if (llvm::Error error = plotResults(report, *shown, options))
+      return std::move(error);
   return report;
 }

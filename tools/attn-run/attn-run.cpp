@@ -57,6 +57,14 @@ struct Options : ToolOptions {
   cl::opt<std::string> device{"device", cl::value_desc("cpu | interpreter"),
                               cl::init("cpu"), cl::desc("who runs it"),
                               cl::cat(category)};
+  cl::opt<std::string> plot{
+      "plot-weights", cl::value_desc("DIR"),
+      cl::desc("draw what each head attends to, and a page of all heads"),
+      cl::cat(category)};
+  cl::opt<std::string> labels{
+      "labels", cl::value_desc("FILE"),
+      cl::desc("what rows and keys are called in pictures, one a line"),
+      cl::cat(category)};
   cl::opt<bool> json{"json", cl::desc("print one JSON object"),
                      cl::cat(category)};
 };
@@ -77,6 +85,8 @@ static llvm::Expected<RunOptions> readOptions(const Options &options) {
   run.target = options.target;
   run.threads = options.threads;
   run.verify = options.verify;
+  run.plotFolder = options.plot;
+  run.labels = options.labels;
   if (options.benchmark.getNumOccurrences() > 0) {
     run.benchmark = 30;
     StringRef count = options.benchmark;

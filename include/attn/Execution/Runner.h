@@ -26,6 +26,9 @@ struct RunOptions {
   bool verify = false;
   /// How many calls are timed; 0 for none.
   unsigned benchmark = 0;
+  /// Where pictures of weights go, and a file of what rows and keys are called;
+  /// empty for none.
+  std::string plotFolder, labels;
 };
 
 /// What came out.
