@@ -38,6 +38,8 @@ void Picture::writeLetter(int x, int y, unsigned char letter, bool up,
                           Color color) {
   bool known = letter >= kFirstLetter && letter <= kLastLetter;
   const uint8_t *rows = known ? kLetters[letter - kFirstLetter] : kNoLetter;
+  if (known && StringRef(kLowLetters).contains(letter))
+    (up ? x : y) += kLowRows;
   for (int row = 0; row < kLetterHeight; ++row)
     for (int column = 0; column < 5; ++column)
       if (rows[row] & (0x10 >> column))

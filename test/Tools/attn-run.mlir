@@ -22,7 +22,9 @@
 // HELP-NEXT: --function=<NAME>
 // HELP-NEXT: --input=<SHAPExTYPE[=SEED] | @FILE.npy>
 // HELP-NEXT: --json
+// HELP-NEXT: --labels=<FILE>
 // HELP-NEXT: --output=<FILE.npy>
+// HELP-NEXT: --plot-weights=<DIR>
 // HELP-NEXT: --target=<host>
 // HELP-NEXT: --threads=<N>
 // HELP-NEXT: --verify
