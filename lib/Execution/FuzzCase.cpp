@@ -5,6 +5,8 @@
 
 #include "attn/Execution/FuzzCase.h"
 
+#include "FuzzLinear.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir::attn;
@@ -18,20 +20,23 @@ using llvm::Twine;
 
 /// Shapes are words of the capital letters of extents. Those of `B` to `E` are
 /// the contract's; `C` and `F` are channels of a layer, `P` is its past, `T`
-/// the rows and `R` the columns of a rotary table.
+/// the rows and `R` the columns of a rotary table. `rule` and what follows it are
+/// linear attention's.
 static constexpr FuzzKey kKeys[] = {
-    {"op", "sdpa"},  {"type", "f32"},  {"out", ""},      {"B", "1"},
-    {"H", "1"},      {"G", "1"},       {"M", "1"},       {"N", "1"},
-    {"D", "1"},      {"E", "1"},       {"C", "1"},       {"F", "1"},
-    {"P", "0"},      {"T", "0"},       {"R", "0"},       {"parts", "2"},
-    {"dynamic", ""}, {"layout", ""},   {"bias", ""},     {"biasdata", ""},
-    {"mask", ""},    {"maskdata", ""}, {"lengths", ""},  {"offset", ""},
-    {"sinks", ""},   {"lse", ""},      {"scale", ""},    {"causal", ""},
-    {"window", ""},  {"softcap", ""},  {"pairing", ""},  {"positions", ""},
-    {"memory", ""},  {"biases", ""},   {"rope", ""},     {"amplitude", "1"},
-    {"values", ""},  {"special", ""},  {"strides", "0"}, {"guard", "back"},
-    {"break", ""},   {"check", ""},    {"threads", "1"}, {"opt", "0"},
-    {"seed", "0"},   {"weights", ""}};
+    {"op", "sdpa"},    {"type", "f32"},  {"out", ""},      {"B", "1"},
+    {"H", "1"},        {"G", "1"},       {"M", "1"},       {"N", "1"},
+    {"D", "1"},        {"E", "1"},       {"C", "1"},       {"F", "1"},
+    {"P", "0"},        {"T", "0"},       {"R", "0"},       {"parts", "2"},
+    {"dynamic", ""},   {"layout", ""},   {"bias", ""},     {"biasdata", ""},
+    {"mask", ""},      {"maskdata", ""}, {"lengths", ""},  {"offset", ""},
+    {"sinks", ""},     {"lse", ""},      {"scale", ""},    {"causal", ""},
+    {"window", ""},    {"softcap", ""},  {"pairing", ""},  {"positions", ""},
+    {"memory", ""},    {"biases", ""},   {"rope", ""},     {"amplitude", "1"},
+    {"values", ""},    {"special", ""},  {"strides", "0"}, {"guard", "back"},
+    {"break", ""},     {"check", ""},    {"threads", "1"}, {"opt", "0"},
+    {"seed", "0"},     {"weights", ""},  {"rule", ""},     {"decay", ""},
+    {"beta", ""},      {"state", ""},    {"sums", ""},     {"feature", ""},
+    {"normalize", ""}, {"noncausal", ""}};
 
 ArrayRef<FuzzKey> mlir::attn::getFuzzKeys() { return kKeys; }
 
@@ -159,8 +164,9 @@ Error FuzzCase::check() const {
   if (Error error = checkNumbers(*this))
     return error;
   Error error = llvm::joinErrors(
-      llvm::joinErrors(checkWord(*this, "op", {"sdpa", "rope", "merge", "mha"}),
-                       checkWord(*this, "type", kFloats)),
+      llvm::joinErrors(
+          checkWord(*this, "op", {"sdpa", "rope", "merge", "mha", "linear"}),
+          checkWord(*this, "type", kFloats)),
       llvm::joinErrors(checkWord(*this, "out", kMaybeFloat),
                        checkWord(*this, "sinks", kMaybeFloat)));
   error = llvm::joinErrors(
@@ -189,5 +195,5 @@ Error FuzzCase::check() const {
   if (get("type") != "f64" &&
       (get("bias").starts_with("f64") || get("sinks") == "f64"))
     return createStringError("expects f64 only with 'type=f64'");
-  return Error::success();
+  return get("op") == "linear" ? checkLinear(*this) : Error::success();
 }

@@ -6,7 +6,7 @@
 
 #include "attn/Execution/FuzzData.h"
 
-#include "attn/Execution/FuzzRandom.h"
+#include "FuzzLinear.h"
 
 #include "llvm/Support/DJB.h"
 
@@ -226,6 +226,8 @@ static void addSpecials(const HostTensor &tensor, FuzzRandom &random) {
 
 static void fill(const FuzzCase &fuzz, const FuzzValue &value,
                  const HostTensor &tensor, FuzzRandom &random) {
+  if (fuzz.get("op") == "linear")
+    return fillLinear(fuzz, value, tensor, random);
   StringRef name = value.name;
   double amplitude = 1;
   fuzz.get("amplitude").getAsDouble(amplitude);

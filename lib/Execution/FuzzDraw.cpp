@@ -6,6 +6,8 @@
 
 #include "attn/Execution/FuzzDraw.h"
 
+#include "FuzzLinear.h"
+
 using namespace mlir::attn;
 using llvm::StringRef;
 using llvm::Twine;
@@ -59,6 +61,8 @@ static void limitWork(FuzzCase &fuzz, StringRef keep) {
     return std::max<int64_t>(fuzz.getInt(key), 1);
   };
   auto isTooMuch = [&] {
+    if (fuzz.get("op") == "linear")
+      return isTooMuchLinear(fuzz);
     int64_t sizes = get("D") + get("E");
     int64_t rows = get("B") * get("H") * get("M");
     int64_t keys = get("B") * get("G") * get("N");
@@ -154,9 +158,8 @@ static void drawExtents(FuzzCase &fuzz, FuzzRandom &random) {
     }
 }
 
-static void drawSdpa(FuzzCase &fuzz, FuzzRandom &random) {
-  drawScoreOperands(fuzz, random);
-  drawAttributes(fuzz, random);
+/// Draw layouts, the type of the output, and which extents are dynamic.
+static void drawForm(FuzzCase &fuzz, FuzzRandom &random) {
   if (random.onceIn(3)) {
     std::string layout = "hhhh";
     for (char &letter : layout)
@@ -167,11 +170,6 @@ static void drawSdpa(FuzzCase &fuzz, FuzzRandom &random) {
   }
   if (random.onceIn(8))
     fuzz.set("out", random.pick<StringRef>({"f32", "f16", "bf16", "f64"}));
-  if (random.onceIn(6)) {
-    StringRef type = fuzz.get("type");
-    StringRef wide = type == "f64" ? "f64" : "f32";
-    fuzz.set("weights", random.onceIn(2) ? type : wide);
-  }
   std::string dynamic;
   int64_t rate = random.pick<int64_t>({1, 2, 3, 12});
   for (char letter : StringRef("BMN"))
@@ -181,6 +179,17 @@ static void drawSdpa(FuzzCase &fuzz, FuzzRandom &random) {
     if (random.onceIn(3 * rate))
       dynamic += letter;
   fuzz.set("dynamic", dynamic);
+}
+
+static void drawSdpa(FuzzCase &fuzz, FuzzRandom &random) {
+  drawScoreOperands(fuzz, random);
+  drawAttributes(fuzz, random);
+  if (random.onceIn(6)) {
+    StringRef type = fuzz.get("type");
+    StringRef wide = type == "f64" ? "f64" : "f32";
+    fuzz.set("weights", random.onceIn(2) ? type : wide);
+  }
+  drawForm(fuzz, random);
 }
 
 static void drawTables(FuzzCase &fuzz, FuzzRandom &random) {
@@ -260,6 +269,7 @@ FuzzCase mlir::attn::drawFunction(FuzzRandom &random) {
   fuzz.set("op", which == 0   ? "rope"
                  : which == 1 ? "merge"
                  : which == 2 ? "mha"
+                 : which <= 4 ? "linear"
                               : "sdpa");
   if (which == 0)
     drawRope(fuzz, random);
@@ -267,7 +277,10 @@ FuzzCase mlir::attn::drawFunction(FuzzRandom &random) {
     drawMerge(fuzz, random);
   else if (which == 2)
     drawMha(fuzz, random);
-  else
+  else if (which <= 4) {
+    drawLinear(fuzz, random);
+    drawForm(fuzz, random);
+  } else
     drawSdpa(fuzz, random);
   limitWork(fuzz, "");
   // Most errors are ours, and LLVM takes most of the time when it optimizes.

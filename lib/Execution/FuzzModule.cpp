@@ -11,6 +11,8 @@
 
 #include "attn/Execution/FuzzCase.h"
 
+#include "FuzzLinear.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -151,6 +153,8 @@ std::vector<FuzzValue> mlir::attn::getFuzzOperands(const FuzzCase &fuzz) {
   std::vector<FuzzValue> operands;
   StringRef op = fuzz.get("op");
   std::string type = fuzz.get("type").str();
+  if (op == "linear")
+    return getLinearOperands(fuzz);
   if (op == "rope") {
     operands.push_back({"input", type, inLayout(fuzz, 0, "BHMD")});
     addTables(fuzz, operands);
@@ -174,6 +178,8 @@ std::vector<FuzzValue> mlir::attn::getFuzzOperands(const FuzzCase &fuzz) {
 std::vector<FuzzValue> mlir::attn::getFuzzResults(const FuzzCase &fuzz) {
   StringRef op = fuzz.get("op");
   std::string type = fuzz.get("type").str();
+  if (op == "linear")
+    return getLinearResults(fuzz);
   FuzzValue lse{"lse", type == "f64" ? "f64" : "f32", "BHM"};
   if (op == "rope")
     return {{"output", type, inLayout(fuzz, 0, "BHMD")}};
@@ -304,6 +310,8 @@ static std::string getOpText(const FuzzCase &fuzz,
     return getRopeText(fuzz, operands);
   if (op == "mha")
     return getMhaText(fuzz, operands, results);
+  if (op == "linear")
+    return getLinearText(fuzz, operands, results);
   SmallVector<std::string> types;
   std::string weights;
   for (const FuzzValue &result : results)

@@ -77,6 +77,8 @@ private:
 };
 } // namespace
 
+static bool isZero(OpFoldResult size) { return isConstantIntValue(size, 0); }
+
 LinearDefinition::LinearDefinition(OpBuilder &builder, LinearAttentionOp op)
     : b(op.getLoc(), builder), op(op), dims(AttentionDims::get(builder, op)),
       accType(getAccumulatorType(getElementTypeOrSelf(op.getQuery()))) {
@@ -250,7 +252,7 @@ Value LinearDefinition::correct(Value value, Value key, Value matrix,
 }
 
 /// Return `state` with k v^T, for `key` [..., B, G, D] and `value` [..., B, G, E],
-/// summed over what stands in front.
+/// summed over what stands in front. Without a value only keys are summed.
 LinearState LinearDefinition::write(LinearState state, Value key, Value value) {
   AffineExpr batch, head, channel, d3, d4;
   bindDims(b.getContext(), batch, head, channel, d3, d4);
@@ -261,13 +263,14 @@ LinearState LinearDefinition::write(LinearState state, Value key, Value value) {
       indices.insert(indices.begin(), step);
     return indices;
   };
-  state.matrix = buildGeneric(b, {{key, at(d4, channel)}, {value, at(d4, d3)}},
-                              {state.matrix, {batch, head, channel, d3}},
-                              [&](ValueRange args) -> Value {
-                                return arith::AddFOp::create(
-                                    b, args[2],
-                                    arith::MulFOp::create(b, args[0], args[1]));
-                              });
+  if (value)
+    state.matrix = buildGeneric(
+        b, {{key, at(d4, channel)}, {value, at(d4, d3)}},
+        {state.matrix, {batch, head, channel, d3}},
+        [&](ValueRange args) -> Value {
+          return arith::AddFOp::create(
+              b, args[2], arith::MulFOp::create(b, args[0], args[1]));
+        });
   if (!op.getNormalize())
     return state;
   state.normalizer = buildGeneric(
@@ -316,6 +319,9 @@ Value LinearDefinition::read(Value query, const LinearState &state) {
 Value LinearDefinition::withSizes(Value result, ArrayRef<OpFoldResult> sizes) {
   if (cast<RankedTensorType>(result.getType()).hasStaticShape())
     return result;
+  // There are no slices of nothing: their offsets would lie outside.
+  if (llvm::any_of(sizes, isZero))
+    return tensor::EmptyOp::create(b, sizes, getElementTypeOrSelf(result));
   SmallVector<OpFoldResult> zeros(sizes.size(), b.getIndexAttr(0)),
       ones(sizes.size(), b.getIndexAttr(1));
   return tensor::ExtractSliceOp::create(b, result, zeros, sizes, ones);
@@ -338,23 +344,26 @@ Value LinearDefinition::runSteps(LinearState &state) {
   b.setInsertionPointToStart(loop.getBody());
   Value step = loop.getInductionVar();
   LinearState current{loop.getRegionIterArgs()[1], {}};
-  Value factor = takeStep(factors, step), k = takeStep(key, step),
-        v = takeStep(value, step), q = takeStep(query, step);
-  current.matrix = decayed(current.matrix, factor);
+  Value factor = takeStep(factors, step), k = takeStep(key, step);
   if (op.getNormalize())
     current.normalizer = decayed(loop.getRegionIterArgs()[2], factor);
-  if (op.isDelta())
-    v = correct(v, k, current.matrix, takeStep(beta, step));
+  Value v;
+  if (!isZero(dims.valueSize)) {
+    current.matrix = decayed(current.matrix, factor);
+    v = takeStep(value, step);
+    if (op.isDelta())
+      v = correct(v, k, current.matrix, takeStep(beta, step));
+  }
   current = write(current, k, v);
-  Value row = read(q, current);
-  SmallVector<OpFoldResult> offsets(4, b.getIndexAttr(0)),
-      ones(4, b.getIndexAttr(1));
-  offsets[0] = step;
-  sizes[0] = b.getIndexAttr(1);
-  SmallVector<Value> next = {
-      tensor::InsertSliceOp::create(b, row, loop.getRegionIterArgs()[0],
-                                    offsets, sizes, ones),
-      current.matrix};
+  SmallVector<Value> next = {loop.getRegionIterArgs()[0], current.matrix};
+  if (v && !isZero(dims.heads)) {
+    SmallVector<OpFoldResult> offsets(4, b.getIndexAttr(0)),
+        ones(4, b.getIndexAttr(1));
+    offsets[0] = step;
+    sizes[0] = b.getIndexAttr(1);
+    next[0] = tensor::InsertSliceOp::create(
+        b, read(takeStep(query, step), current), next[0], offsets, sizes, ones);
+  }
   if (op.getNormalize())
     next.push_back(current.normalizer);
   scf::YieldOp::create(b, next);
@@ -390,8 +399,11 @@ SmallVector<Value> LinearDefinition::build() {
   if (op.getNonCausal()) {
     state = write(state, key, value);
     output = fromSteps(read(query, state), output);
-  } else if (!isConstantIntValue(dims.keys, 0)) {
-    // There are no slices of no steps: their offsets would lie outside.
+  } else if (llvm::any_of(
+                 ArrayRef{dims.batch, dims.kvHeads, dims.headSize, dims.keys},
+                 isZero)) {
+    output = getFilled(b, sizes, getFloat(b, type.getElementType(), 0.0));
+  } else {
     output = fromSteps(runSteps(state), output);
   }
   SmallVector<Value> results = {castTensor(b, output, type)};
