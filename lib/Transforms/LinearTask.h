@@ -109,8 +109,12 @@ private:
   Value packKeys(const Chunk &chunk);
   void loadDecay(Chunk &chunk);
   void loadChannelDecay(Chunk &chunk);
-  Value passStep(Value step, Chunk &chunk, Value factors, Value decayed);
+  Value splitRow(Value row);
   Value weigh(Value row, Value decayed);
+  std::pair<Value, Value> passStep(Value step, Value factors, Value row,
+                                   Value decayed);
+  Value loadQueries(const Chunk &chunk);
+  Value transposeKeys(const Chunk &chunk);
   Value write(const Chunk &chunk, Value state);
 
   // LinearTaskRows.cpp

@@ -13,8 +13,8 @@
 //   W[d, s] = k[s, d] e[s + 1, d] ... e[t, d]
 //
 // so that the only exponentials are those of the decay itself, and nothing is divided: no exponent is above 0 where no
-// decay is. The weights of the keys in a row at t are its products with the columns of W. After the last step W holds the
-// keys as the state gets them.
+// decay is. The weights of the keys in a row at t are its products with the columns of W, of which those behind t do not
+// count. After the last step W holds the keys as the state gets them.
 
 #include "LinearTask.h"
 
@@ -196,43 +196,88 @@ void LinearTask::loadDecay(Chunk &chunk) {
 // A decay a channel
 //===----------------------------------------------------------------------===//
 
+/// Return the sum over rows of channels of `sums`, [rows, s].
+static Value addRows(ImplicitLocOpBuilder &b, Value sums, Value zeros) {
+  AffineExpr key, row;
+  bindDims(b.getContext(), key, row);
+  return buildGeneric(b, {{sums, {row, key}}}, {zeros, {key}},
+                      [&](ValueRange args) -> Value {
+                        return arith::AddFOp::create(b, args[1], args[0]);
+                      });
+}
+
+/// Return `row`, [D], as rows of the register tile: [D / rows, rows].
+Value LinearTask::splitRow(Value row) {
+  return splitDim(b, row, 0, ceilDivide(b, size, rows), index(rows));
+}
+
 /// Return the products of `row`, [D], with the columns of `decayed`,
 /// [D / rows, rows, s]: rows of channels on their own, then together.
 Value LinearTask::weigh(Value row, Value decayed) {
   AffineExpr inner, key, outer;
   bindDims(b.getContext(), inner, key, outer);
   SmallVector<OpFoldResult> parts = {index(rows), index(steps)};
-  Value split = splitDim(b, row, 0, ceilDivide(b, size, rows), index(rows));
-  Value sums =
-      addProducts({split, {outer, inner}}, {decayed, {outer, inner, key}},
-                  {filled(parts, parts, getZero()), {inner, key}});
-  AffineExpr d0, d1;
-  bindDims(b.getContext(), d0, d1);
-  Value total = filled(parts[1], parts[1], getZero());
-  return buildGeneric(b, {{sums, {d1, d0}}}, {total, {d0}},
-                      [&](ValueRange args) -> Value {
-                        return arith::AddFOp::create(b, args[1], args[0]);
-                      });
+  Value sums = addProducts({splitRow(row), {outer, inner}},
+                           {decayed, {outer, inner, key}},
+                           {filled(parts, parts, getZero()), {inner, key}});
+  return addRows(b, sums, filled(parts[1], parts[1], getZero()));
 }
 
-/// Return `decayed`, the keys as the step before sees them, as `step` does.
-Value LinearTask::passStep(Value step, Chunk &chunk, Value factors,
-                           Value decayed) {
-  OpFoldResult outers = ceilDivide(b, size, rows);
-  auto rowOf = [&](Value tensor) {
-    Value row = sliceTo(b, 1, tensor, {step, index(0)}, {index(1), size});
-    return splitDim(b, row, 0, outers, index(rows));
-  };
-  AffineExpr outer, inner, key;
-  bindDims(b.getContext(), outer, inner, key);
-  return buildGeneric(
-      b,
-      {{rowOf(factors), {outer, inner}}, {rowOf(chunk.keys), {outer, inner}}},
-      {decayed, {outer, inner, key}}, [&](ValueRange args) -> Value {
-        Value older = arith::MulFOp::create(b, args[2], args[0]);
-        return selectStep(b, linalg::IndexOp::create(b, 2), step, older,
-                          args[1]);
+/// Return `decayed`, the keys as the step before sees them, as `step` does, whose
+/// `factors` [D] are; and their products with `row` if there is one, on the way.
+std::pair<Value, Value> LinearTask::passStep(Value step, Value factors,
+                                             Value row, Value decayed) {
+  AffineExpr inner, key, outer;
+  bindDims(b.getContext(), inner, key, outer);
+  SmallVector<OpFoldResult> parts = {index(rows), index(steps)};
+  SmallVector<Indexed> inputs = {{splitRow(factors), {outer, inner}}},
+                       inits = {{decayed, {outer, inner, key}}};
+  if (row) {
+    inputs.push_back({splitRow(row), {outer, inner}});
+    inits.push_back({filled(parts, parts, getZero()), {inner, key}});
+  }
+  SmallVector<Value> results = buildGeneric(
+      b, inputs, inits, [&](ValueRange args) -> SmallVector<Value> {
+        // A key is decayed by the steps behind it; it waits until then.
+        Value before = args[inputs.size()];
+        Value isOlder = arith::CmpIOp::create(
+            b, arith::CmpIPredicate::slt, linalg::IndexOp::create(b, 1), step);
+        Value older = arith::MulFOp::create(b, before, args[0]);
+        Value next = arith::SelectOp::create(b, isOlder, older, before);
+        if (!row)
+          return {next};
+        Value product = arith::MulFOp::create(b, args[1], next);
+        return {next, arith::AddFOp::create(b, args.back(), product)};
       });
+  if (!row)
+    return {results[0], {}};
+  return {results[0],
+          addRows(b, results[1], filled(parts[1], parts[1], getZero()))};
+}
+
+/// Return the queries of all heads: [heads, steps, D].
+Value LinearTask::loadQueries(const Chunk &chunk) {
+  Value queries =
+      tile({mostHeads, index(steps), size}, {group, chunk.padded, size});
+  return loop(group, 1, queries,
+              [&](Value number, ValueRange now) -> SmallVector<Value> {
+                return {insert(loadQuery(number, chunk), now[0],
+                               {number, index(0), index(0)},
+                               {index(1), chunk.padded, size})};
+              })
+      .front();
+}
+
+/// Return the keys of a chunk, a column a key: [D / rows, rows, s].
+Value LinearTask::transposeKeys(const Chunk &chunk) {
+  OpFoldResult one = index(1), inner = index(steps);
+  Value dest = tile({one, size, inner}, {one, size, inner});
+  Value packed = linalg::PackOp::create(
+                     b, b.getLoc(), chunk.keys, dest, ArrayRef<int64_t>{0},
+                     ArrayRef<OpFoldResult>{inner}, getZero())
+                     .getResult();
+  return splitDim(b, joinDims(b, packed, 0), 0, ceilDivide(b, size, rows),
+                  index(rows));
 }
 
 /// Make the weights of a chunk, and the keys as its last step sees them.
@@ -240,54 +285,65 @@ void LinearTask::loadChannelDecay(Chunk &chunk) {
   Value factors = loadVector(
       takeSteps(op.getDecay(), place.head, chunk.first, chunk.count), chunk,
       1.0, [&](Value x) { return buildExp(b, x, /*fast=*/true); });
-  OpFoldResult most = index(steps), outers = ceilDivide(b, size, rows);
-  chunk.queries = tile({mostHeads, most, size}, {group, chunk.padded, size});
-  chunk.queries = loop(group, 1, chunk.queries,
-                       [&](Value number, ValueRange now) -> SmallVector<Value> {
-                         return {insert(loadQuery(number, chunk), now[0],
-                                        {number, index(0), index(0)},
-                                        {index(1), chunk.padded, size})};
-                       })
-                      .front();
-  SmallVector<OpFoldResult> sizes = {outers, index(rows), most};
-  Value decayed = filled(sizes, sizes, getZero());
-  Value product = filled(size, size, getFloat(b, type, 1.0));
-  Value channels = tile({most, size}, {chunk.padded, size});
-  Value weights = tile({mostHeads, most, most}, {group, chunk.padded, most});
-  SmallVector<Value> start = {decayed, product, channels, weights};
+  OpFoldResult most = index(steps);
+  chunk.queries = loadQueries(chunk);
+  SmallVector<Value> start = {
+      transposeKeys(chunk), filled(size, size, getFloat(b, type, 1.0)),
+      tile({most, size}, {chunk.padded, size}),
+      tile({mostHeads, most, most}, {group, chunk.padded, most})};
   if (op.isDelta())
     start.push_back(tile({most, most}, {chunk.padded, most}));
+  // One row is weighed while keys are decayed: that of the key, or of a head that
+  // there is for sure.
+  bool withKey = op.isDelta();
+  bool withHead = !withKey && getConstantIntValue(group);
   AffineExpr d0 = b.getAffineDimExpr(0);
   SmallVector<Value> all = loop(
       chunk.padded, 1, start,
       [&](Value step, ValueRange now) -> SmallVector<Value> {
         SmallVector<OpFoldResult> at = {step, index(0)}, row = {index(1), size},
                                   keys = {index(1), most};
-        Value decayed = passStep(step, chunk, factors, now[0]);
+        auto query = [&](OpFoldResult head) {
+          return sliceTo(b, 1, chunk.queries, {head, step, index(0)},
+                         {index(1), index(1), size});
+        };
+        auto insertWeights = [&](Value weights, Value into, OpFoldResult head) {
+          return insert(weights, into, {head, step, index(0)},
+                        {index(1), index(1), most});
+        };
+        Value own = sliceTo(b, 1, factors, at, row), first;
+        if (withKey)
+          first = sliceTo(b, 1, chunk.keys, at, row);
+        else if (withHead)
+          first = query(index(0));
+        auto [decayed, firstWeights] = passStep(step, own, first, now[0]);
         SmallVector<Value> products = buildGeneric(
-            b, {{sliceTo(b, 1, factors, at, row), {d0}}},
+            b, {{own, {d0}}},
             {{now[1], {d0}}, {sliceTo(b, 1, now[2], at, row), {d0}}},
             [&](ValueRange args) -> SmallVector<Value> {
               Value next = arith::MulFOp::create(b, args[0], args[1]);
               return {next, next};
             });
-        Value weights =
-            loop(group, 1, now[3],
+        Value weights = now[3], keysNow = decayed;
+        if (withHead)
+          weights = insertWeights(firstWeights, weights, index(0));
+        Value rest = valueOf(group);
+        if (withHead)
+          rest = plus(rest, index(-1));
+        weights =
+            loop(getAsOpFoldResult(rest), 1, weights,
                  [&](Value number, ValueRange inner) -> SmallVector<Value> {
-                   SmallVector<OpFoldResult> from = {number, step, index(0)};
-                   Value query = sliceTo(b, 1, chunk.queries, from,
-                                         {index(1), index(1), size});
-                   return {insert(weigh(query, decayed), inner[0], from,
-                                  {index(1), index(1), most})};
+                   if (withHead)
+                     number = plus(number, index(1));
+                   return {insertWeights(weigh(query(number), keysNow),
+                                         inner[0], number)};
                  })
                 .front();
         SmallVector<Value> next = {decayed, products[0],
                                    insert(products[1], now[2], at, row),
                                    weights};
-        if (op.isDelta()) {
-          Value key = sliceTo(b, 1, chunk.keys, at, row);
-          next.push_back(insert(weigh(key, decayed), now[4], at, keys));
-        }
+        if (withKey)
+          next.push_back(insert(firstWeights, now[4], at, keys));
         return next;
       });
   chunk.decayedKeys = all[0];

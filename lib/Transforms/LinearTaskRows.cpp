@@ -272,7 +272,11 @@ Value LinearTask::readStrip(Value row, Value head, const Chunk &chunk,
   if (chunk.weights) {
     SmallVector<OpFoldResult> from = {head, row, index(0)},
                               part = {index(1), index(rows), index(steps)};
-    weights = sliceTo(b, 2, chunk.weights, from, part);
+    AffineExpr d0, d1;
+    bindDims(b.getContext(), d0, d1);
+    weights =
+        maskRows(row, {}, {sliceTo(b, 2, chunk.weights, from, part), {d0, d1}},
+                 /*strictly=*/false);
   } else {
     weights = weighRows(row, chunk, vectors, /*strictly=*/false);
   }
