@@ -8,6 +8,7 @@
 #include "attn/Execution/Inputs.h"
 #include "attn/Execution/OperationCount.h"
 #include "attn/Execution/Report.h"
+#include "attn/Execution/SingleAttention.h"
 #include "attn/Pipeline/Phases.h"
 
 #include "mlir/IR/OwningOpRef.h"
@@ -16,6 +17,7 @@
 #include "llvm/Support/JSON.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -37,6 +39,21 @@ struct Prepared {
 };
 } // namespace
 
+/// Give a linear attention of random numbers what keeps a state finite: decays
+/// that are none or little, betas that are positive and keys of length 1.
+static void calm(const LinearProblem &problem) {
+  auto map = [](const HostTensor *tensor, function_ref<double(double)> body) {
+    if (tensor)
+      tensor->forEach([&](int64_t offset) {
+        tensor->store(offset, body(tensor->load(offset)));
+      });
+  };
+  double size = static_cast<double>(problem.key->getDim(3));
+  map(problem.key, [&](double x) { return x * std::sqrt(3 / size); });
+  map(problem.decay, [](double x) { return -0.1 * std::fabs(x); });
+  map(problem.beta, [](double x) { return std::fabs(x); });
+}
+
 static llvm::Expected<Prepared> prepare(MLIRContext &context,
                                         const NamedWorkload &named) {
   Prepared result;
@@ -56,6 +73,8 @@ static llvm::Expected<Prepared> prepare(MLIRContext &context,
   result.inputs = *inputs;
   for (auto [b, length] : llvm::enumerate(named.getLengths()))
     result.inputs.back().storeInteger(static_cast<int64_t>(b), length);
+  if (LinearAttentionOp op = getSingleLinearAttention(*function))
+    calm(getProblem(op, result.inputs));
   auto outputs = result.executor->createOutputs("f", result.inputs);
   if (!outputs)
     return outputs.takeError();

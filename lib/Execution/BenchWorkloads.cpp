@@ -22,8 +22,11 @@ static constexpr Scores kPlain = Scores::Plain;
 /// have together, and not attn.sdpa.
 static constexpr llvm::StringLiteral kLayers = "layers";
 
+/// The group of those that are attn.linear_attention, with a state in and out.
+static constexpr llvm::StringLiteral kLinear = "linear";
+
 // clang-format off
-/// group, name, B, H, G, M, N, D, type, causal, scores, window, ragged
+/// group, name, B, H, G, M, N, D, type, causal, scores, window, ragged, rule
 static constexpr NamedWorkload kWorkloads[] = {
     // Encoders, and prompts of language models.
     {"prompts", "bert-512",             1, 12, 12,   512,   512,  64, "f32"},
@@ -72,7 +75,12 @@ static constexpr NamedWorkload kWorkloads[] = {
     {kLayers,   "layer-bert-512",       1, 12, 12,   512,   512,  64, "f32"},
     {kLayers,   "layer-minilm-128",     1, 12, 12,   128,   128,  32, "f32"},
     {kLayers,   "layer-minilm-8x64",    8, 12, 12,    64,    64,  32, "f32"},
-    {kLayers,   "layer-bert-1",         1, 12, 12,     1,     1,  64, "f32"}};
+    {kLayers,   "layer-bert-1",         1, 12, 12,     1,     1,  64, "f32"},
+    // Linear attention: prompts by each rule, and one step of many heads.
+    {kLinear,   "linear-4096",          1,  8,  8,  4096,  4096,  64, "f32", kNone, kPlain, {}, false, "linear"},
+    {kLinear,   "linear-4096-gated",    1,  8,  8,  4096,  4096,  64, "f32", kNone, kPlain, {}, false, "gated"},
+    {kLinear,   "linear-4096-delta",    1,  8,  8,  4096,  4096,  64, "f32", kNone, kPlain, {}, false, "gated_delta"},
+    {kLinear,   "linear-step",          1, 64, 64,     1,     1, 128, "f32", kNone, kPlain, {}, false, "gated_delta"}};
 // clang-format on
 
 ArrayRef<NamedWorkload> mlir::attn::getNamedWorkloads() { return kWorkloads; }
@@ -141,9 +149,40 @@ static std::string getLayerModule(const NamedWorkload &w) {
                        arguments, x, clauses, w.heads);
 }
 
+/// Return the module of a linear attention: query, key, value, decay and beta if
+/// the rule takes them, state.
+static std::string getLinearModule(const NamedWorkload &w) {
+  auto tensor = [&](int64_t heads, int64_t steps) -> std::string {
+    return llvm::formatv("tensor<{0}x{1}x{2}x{3}x{4}>", w.batch, heads, steps,
+                         w.headSize, w.type);
+  };
+  std::string query = tensor(w.heads, w.rows), key = tensor(w.kvHeads, w.keys);
+  std::string state = llvm::formatv("tensor<{0}x{1}x{2}x{2}xf32>", w.batch,
+                                    w.kvHeads, w.headSize);
+  std::string vector =
+      llvm::formatv("tensor<{0}x{1}x{2}xf32>", w.batch, w.kvHeads, w.keys);
+  std::string arguments, clauses;
+  auto add = [&](StringRef name, StringRef type) {
+    arguments += (", %" + name + ": " + type).str();
+    clauses += (" " + name + "(%" + name + " : " + type + ")").str();
+  };
+  if (w.rule.starts_with("gated"))
+    add("decay", vector);
+  if (w.rule.ends_with("delta"))
+    add("beta", vector);
+  add("state", state);
+  return llvm::formatv(
+      "func.func @f(%q: {0}, %k: {1}, %v: {1}{2}) -> ({0}, {3}) {{\n  %o, %s = "
+      "attn.linear_attention %q, %k, %v{4} rule = {5} : {0}, {1}, {1} -> {0} "
+      "state({3})\n  return %o, %s : {0}, {3}\n}\n",
+      query, key, arguments, state, clauses, w.rule);
+}
+
 std::string NamedWorkload::getModule() const {
   if (group == kLayers)
     return getLayerModule(*this);
+  if (group == kLinear)
+    return getLinearModule(*this);
   auto tensor = [&](int64_t heads, int64_t length) {
     return llvm::formatv("tensor<{0}x{1}x{2}x{3}x{4}>", batch, heads, length,
                          headSize, type)
@@ -185,6 +224,8 @@ std::string NamedWorkload::describe() const {
     text += " ragged";
   if (group == kLayers)
     text += " layer";
+  if (group == kLinear)
+    text += (" rule " + rule).str();
   return text;
 }
 
@@ -215,7 +256,7 @@ void mlir::attn::printJson(ArrayRef<const NamedWorkload *> workloads,
     json.attributeArray("workloads", [&] {
       // Readers know one attention of queries, keys and values.
       for (const NamedWorkload *workload : workloads)
-        if (workload->group != kLayers)
+        if (workload->group != kLayers && workload->group != kLinear)
           json.object([&] { write(*workload); });
     });
   });

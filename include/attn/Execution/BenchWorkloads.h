@@ -28,7 +28,8 @@ struct NamedWorkload {
     int64_t left = -1, right = -1;
   };
 
-  /// What it stands for: prompts, images, decode; more of all kinds.
+  /// What it stands for: prompts, images, decode; more of all kinds; layers; linear
+  /// attention.
   StringLiteral group;
   StringLiteral name;
   int64_t batch, heads, kvHeads, rows, keys, headSize;
@@ -38,6 +39,8 @@ struct NamedWorkload {
   Window window = {};
   /// Whether each batch has a number of keys of its own.
   bool ragged = false;
+  /// The rule of a linear attention; empty for attention by softmax.
+  StringLiteral rule = "";
 
   /// Return how many keys each batch has; none unless they are ragged.
   SmallVector<int64_t> getLengths() const;
