@@ -70,10 +70,9 @@ static LogicalResult verifyWeights(SdpaOp op, NamedType query,
   NamedType weights("weights", op.getWeights());
   if (!weights)
     return success();
-  if (!op.getScoreMod().empty() || !op.getMaskMod().empty() ||
-      op.getPageTable() || op.getCuSeqlensQ() || op.getKeyScale())
-    return op.emitOpError() << "has 'weights' beside regions, pages, packed "
-                               "sequences or scales, which is not lowered";
+  if (op.getPageTable() || op.getCuSeqlensQ() || op.getKeyScale())
+    return op.emitOpError() << "has 'weights' beside pages, packed sequences "
+                               "or scales, which is not lowered";
   // sdpa-C18
   if (failed(verifyShape(op, {&dims.batch, &dims.heads, &dims.rows, &dims.keys},
                          weights)))

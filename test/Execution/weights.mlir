@@ -16,6 +16,8 @@
 // RUN: attn-run %t/one.mlir --verify | FileCheck %s
 // RUN: attn-run %t/window.mlir --verify | FileCheck %s
 // RUN: attn-run %t/no_values.mlir --verify | FileCheck %s
+// RUN: attn-run %t/regions.mlir --verify | FileCheck %s
+// RUN: attn-opt %t/regions.mlir --convert-attn-to-linalg | attn-run - --verify | FileCheck %s
 // RUN: attn-run %t/empty.mlir | FileCheck %s --check-prefix=EMPTY
 // RUN: attn-opt %t/empty.mlir --convert-attn-to-linalg | attn-run - | FileCheck %s --check-prefix=EMPTY
 // RUN: not attn-run %t/masks.mlir --input=2x4x37x16xf32 --input=2x2x90x16xf32 --input=2x2x90x8xf32 \
@@ -106,6 +108,33 @@ func.func @no_values(%q: tensor<1x2x8x4xf32>, %k: tensor<1x2x9x4xf32>, %v: tenso
   %o, %w = attn.sdpa %q, %k, %v : tensor<1x2x8x4xf32>, tensor<1x2x9x4xf32>, tensor<1x2x9x0xf32>
     -> tensor<1x2x8x0xf32> weights(tensor<1x2x8x9xf32>)
   return %o, %w : tensor<1x2x8x0xf32>, tensor<1x2x8x9xf32>
+}
+
+//--- regions.mlir
+
+// A slope for each head, and blocks of 50 keys of which each row sees its own.
+func.func @regions(%q: tensor<2x4x130x16xf32>, %k: tensor<2x2x170x16xf32>, %v: tensor<2x2x170x8xf32>,
+                   %slopes: tensor<4xf32>) -> (tensor<2x4x130x8xf32>, tensor<2x4x130x170xf32>) {
+  %o, %w = attn.sdpa %q, %k, %v
+    score_mod(%s: f32, %b: index, %h: index, %i: index, %j: index) {
+      %slope = tensor.extract %slopes[%h] : tensor<4xf32>
+      %d = arith.subi %j, %i : index
+      %n = arith.index_cast %d : index to i32
+      %x = arith.sitofp %n : i32 to f32
+      %y = arith.mulf %x, %slope : f32
+      %r = arith.addf %s, %y : f32
+      attn.yield %r : f32
+    }
+    mask_mod(%b: index, %h: index, %i: index, %j: index) {
+      %c = arith.constant 50 : index
+      %x = arith.divsi %i, %c : index
+      %y = arith.divsi %j, %c : index
+      %m = arith.cmpi eq, %x, %y : index
+      attn.yield %m : i1
+    }
+    : tensor<2x4x130x16xf32>, tensor<2x2x170x16xf32>, tensor<2x2x170x8xf32>
+    -> tensor<2x4x130x8xf32> weights(tensor<2x4x130x170xf32>)
+  return %o, %w : tensor<2x4x130x8xf32>, tensor<2x4x130x170xf32>
 }
 
 //--- empty.mlir
