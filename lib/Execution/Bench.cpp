@@ -75,6 +75,8 @@ static llvm::Expected<Prepared> prepare(MLIRContext &context,
     result.inputs.back().storeInteger(static_cast<int64_t>(b), length);
   if (LinearAttentionOp op = getSingleLinearAttention(*function))
     calm(getProblem(op, result.inputs));
+  for (auto [j, document] : llvm::enumerate(named.getDocuments()))
+    result.inputs.back().storeInteger(static_cast<int64_t>(j), document);
   auto outputs = result.executor->createOutputs("f", result.inputs);
   if (!outputs)
     return outputs.takeError();

@@ -25,8 +25,28 @@ static constexpr llvm::StringLiteral kLayers = "layers";
 /// The group of those that are attn.linear_attention, with a state in and out.
 static constexpr llvm::StringLiteral kLinear = "linear";
 
+/// The group of workloads whose keys are chosen by a region. What a rule excludes
+/// should cost nothing: their times are compared with that of the first.
+static constexpr llvm::StringLiteral kRules = "rules";
+
+/// The last 257 keys up to a row's own.
+static constexpr llvm::StringLiteral kWindowRule = R"(
+      %c256 = arith.constant 256 : index
+      %distance = arith.subi %i, %j : index
+      %near = arith.cmpi sle, %distance, %c256 : index
+      %past = arith.cmpi sle, %j, %i : index
+      %kept = arith.andi %near, %past : i1)";
+
+/// A prefix of 2048 tokens, and what comes before a row.
+static constexpr llvm::StringLiteral kPrefixRule = R"(
+      %c2048 = arith.constant 2048 : index
+      %inside = arith.cmpi slt, %j, %c2048 : index
+      %past = arith.cmpi sle, %j, %i : index
+      %kept = arith.ori %inside, %past : i1)";
+
 // clang-format off
-/// group, name, B, H, G, M, N, D, type, causal, scores, window, ragged, rule
+/// group, name, B, H, G, M, N, D, type, causal, scores, window, ragged, rule,
+/// mask_mod, documents
 static constexpr NamedWorkload kWorkloads[] = {
     // Encoders, and prompts of language models.
     {"prompts", "bert-512",             1, 12, 12,   512,   512,  64, "f32"},
@@ -71,6 +91,11 @@ static constexpr NamedWorkload kWorkloads[] = {
     {"more",    "prefill-1024-d96",     1,  8,  8,  1024,  1024,  96, "f32"},
     {"more",    "prefill-1024-d256",    1,  8,  8,  1024,  1024, 256, "f32"},
     {"more",    "prefill-1024-f64",     1,  8,  8,  1024,  1024,  64, "f64"},
+    // Rules written as regions.
+    {kRules,    "rule-full-8192",        1, 1,  1,  8192,  8192,  64, "f32"},
+    {kRules,    "rule-window-256-8192",  1, 1,  1,  8192,  8192,  64, "f32", kNone, kPlain, {}, false, "", kWindowRule},
+    {kRules,    "rule-document-8-8192",  1, 1,  1,  8192,  8192,  64, "f32", kNone, kPlain, {}, false, "", "", 8},
+    {kRules,    "rule-prefix-25-8192",   1, 1,  1,  8192,  8192,  64, "f32", kNone, kPlain, {}, false, "", kPrefixRule},
     // Whole layers, projections included.
     {kLayers,   "layer-bert-512",       1, 12, 12,   512,   512,  64, "f32"},
     {kLayers,   "layer-minilm-128",     1, 12, 12,   128,   128,  32, "f32"},
@@ -117,6 +142,13 @@ SmallVector<int64_t> NamedWorkload::getLengths() const {
   for (int64_t b = 0; ragged && b < batch; ++b)
     lengths.push_back(keys - b * 1237 % (keys - shortest));
   return lengths;
+}
+
+SmallVector<int64_t> NamedWorkload::getDocuments() const {
+  SmallVector<int64_t> numbers;
+  for (int64_t j = 0; documents != 0 && j < keys; ++j)
+    numbers.push_back(j * documents / keys);
+  return numbers;
 }
 
 /// Return the clause for `window`, or nothing.
@@ -205,6 +237,15 @@ std::string NamedWorkload::getModule() const {
   if (causal != Diagonal::None)
     clauses += (" causal = " + nameOf(causal)).str();
   clauses += windowClause(window);
+  if (documents != 0) {
+    std::string type = llvm::formatv("tensor<{0}xi32>", keys);
+    argument = ", %x: " + type;
+    clauses += " mask_mod = documents(%x : " + type + ")";
+  }
+  if (!maskMod.empty())
+    clauses += ("\n    mask_mod(%b: index, %h: index, %i: index, %j: index) {" +
+                maskMod + "\n      attn.yield %kept : i1\n    }")
+                   .str();
   return llvm::formatv("func.func @f(%q: {0}, %k: {1}, %v: {1}{2}) -> {0} {{\n"
                        "  %o = attn.sdpa %q, %k, %v{3} : {0}, {1}, {1} -> "
                        "{0}\n  return %o : {0}\n}\n",
@@ -222,6 +263,8 @@ std::string NamedWorkload::describe() const {
   text += windowClause(window);
   if (ragged)
     text += " ragged";
+  if (!maskMod.empty() || documents != 0)
+    text += " mask_mod";
   if (group == kLayers)
     text += " layer";
   if (group == kLinear)
@@ -254,9 +297,10 @@ void mlir::attn::printJson(ArrayRef<const NamedWorkload *> workloads,
   };
   json.object([&] {
     json.attributeArray("workloads", [&] {
-      // Readers know one attention of queries, keys and values.
+      // Readers know one attention of queries, keys and values, and no regions.
       for (const NamedWorkload *workload : workloads)
-        if (workload->group != kLayers && workload->group != kLinear)
+        if (workload->group != kLayers && workload->group != kLinear &&
+            workload->group != kRules)
           json.object([&] { write(*workload); });
     });
   });

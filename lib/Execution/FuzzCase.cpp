@@ -23,20 +23,20 @@ using llvm::Twine;
 /// the rows and `R` the columns of a rotary table. `rule` and what follows it are
 /// linear attention's.
 static constexpr FuzzKey kKeys[] = {
-    {"op", "sdpa"},    {"type", "f32"},  {"out", ""},      {"B", "1"},
-    {"H", "1"},        {"G", "1"},       {"M", "1"},       {"N", "1"},
-    {"D", "1"},        {"E", "1"},       {"C", "1"},       {"F", "1"},
-    {"P", "0"},        {"T", "0"},       {"R", "0"},       {"parts", "2"},
-    {"dynamic", ""},   {"layout", ""},   {"bias", ""},     {"biasdata", ""},
-    {"mask", ""},      {"maskdata", ""}, {"lengths", ""},  {"offset", ""},
-    {"sinks", ""},     {"lse", ""},      {"scale", ""},    {"causal", ""},
-    {"window", ""},    {"softcap", ""},  {"pairing", ""},  {"positions", ""},
-    {"memory", ""},    {"biases", ""},   {"rope", ""},     {"amplitude", "1"},
-    {"values", ""},    {"special", ""},  {"strides", "0"}, {"guard", "back"},
-    {"break", ""},     {"check", ""},    {"threads", "1"}, {"opt", "0"},
-    {"seed", "0"},     {"weights", ""},  {"rule", ""},     {"decay", ""},
-    {"beta", ""},      {"state", ""},    {"sums", ""},     {"feature", ""},
-    {"normalize", ""}, {"noncausal", ""}};
+    {"op", "sdpa"},    {"type", "f32"},   {"out", ""},      {"B", "1"},
+    {"H", "1"},        {"G", "1"},        {"M", "1"},       {"N", "1"},
+    {"D", "1"},        {"E", "1"},        {"C", "1"},       {"F", "1"},
+    {"P", "0"},        {"T", "0"},        {"R", "0"},       {"parts", "2"},
+    {"dynamic", ""},   {"layout", ""},    {"bias", ""},     {"biasdata", ""},
+    {"mask", ""},      {"maskdata", ""},  {"lengths", ""},  {"offset", ""},
+    {"sinks", ""},     {"lse", ""},       {"scale", ""},    {"causal", ""},
+    {"window", ""},    {"softcap", ""},   {"pairing", ""},  {"positions", ""},
+    {"memory", ""},    {"biases", ""},    {"rope", ""},     {"amplitude", "1"},
+    {"values", ""},    {"special", ""},   {"strides", "0"}, {"guard", "back"},
+    {"break", ""},     {"check", ""},     {"threads", "1"}, {"opt", "0"},
+    {"seed", "0"},     {"weights", ""},   {"rule", ""},     {"decay", ""},
+    {"beta", ""},      {"state", ""},     {"sums", ""},     {"feature", ""},
+    {"normalize", ""}, {"noncausal", ""}, {"score", ""},    {"keep", ""}};
 
 ArrayRef<FuzzKey> mlir::attn::getFuzzKeys() { return kKeys; }
 
@@ -108,6 +108,10 @@ int64_t FuzzCase::getExtent(char letter) const {
     return getInt("G") * getInt("E");
   case 'o':
     return getInt("H") * getInt("E");
+  case 'X': // as many as there are positions of rows and of keys
+    return std::max(getInt("M"), getInt("N"));
+  case 't': // buckets of a relative bias
+    return 32;
   case 'L': // the keys of a layer without its past
     return has("memory") ? getInt("N") : getInt("M");
   case 'A': // and with it
@@ -176,6 +180,14 @@ Error FuzzCase::check() const {
   error = llvm::joinErrors(
       std::move(error),
       checkWord(*this, "causal", {"", "none", "top_left", "bottom_right"}));
+  error = llvm::joinErrors(
+      std::move(error),
+      checkWord(*this, "score",
+                {"", "alibi", "t5", "t5_causal", "tanh", "thirds"}));
+  error = llvm::joinErrors(std::move(error),
+                           checkWord(*this, "keep",
+                                     {"", "prefix", "documents", "dilated",
+                                      "chunks", "globals", "edges", "band"}));
   if (has("bias"))
     error =
         llvm::joinErrors(std::move(error),
@@ -188,6 +200,10 @@ Error FuzzCase::check() const {
   int64_t heads = getInt("H"), kvHeads = getInt("G");
   if (kvHeads == 0 ? heads != 0 : heads % kvHeads != 0)
     return createStringError("expects 'H' to be a multiple of 'G'");
+  // Positions beyond the table would be errors.
+  if (has("offset") && (get("keep") == "documents" || get("keep") == "edges"))
+    return createStringError("expects no 'offset' with 'keep=" + get("keep") +
+                             "'");
   if (has("offset") && get("causal") == "bottom_right")
     return createStringError("expects no 'offset' with bottom_right");
   if (2 * getInt("R") > getInt("D"))

@@ -209,6 +209,19 @@ static void fillPositions(const FuzzCase &fuzz, const HostTensor &tensor,
         *outside, random.pick<int64_t>({-1, fuzz.getInt("T"), INT32_MIN}));
 }
 
+/// Fill numbers of documents of any length, in order in each row.
+static void fillDocuments(const HostTensor &tensor, FuzzRandom &random) {
+  int64_t width = std::max<int64_t>(tensor.getShape().back(), 1);
+  int64_t column = 0, document = 0;
+  int64_t length = random.pick<int64_t>({1, 7, 64, 300});
+  tensor.forEach([&](int64_t offset) {
+    if (column++ % width == 0)
+      document = 0;
+    document += random.onceIn(length);
+    tensor.storeInteger(offset, document);
+  });
+}
+
 /// Put NaN and infinities into some rows of `tensor`. The reference says in
 /// which results they may show.
 static void addSpecials(const HostTensor &tensor, FuzzRandom &random) {
@@ -240,6 +253,14 @@ static void fill(const FuzzCase &fuzz, const FuzzValue &value,
     fillLengths(tensor, random, keys);
   else if (name == "query_offset")
     fillOffsets(tensor, random, fuzz.getInt("M"), keys);
+  else if (name == "documents")
+    fillDocuments(tensor, random);
+  else if (name == "prefix")
+    fillLengths(tensor, random, keys);
+  else if (name == "edges")
+    fillMask(fuzz, tensor, random);
+  else if (name == "slopes")
+    fillUniform(tensor, random, 0.1);
   else if (name == "positions")
     fillPositions(fuzz, tensor, random);
   else if (name == "value" && fuzz.get("op") == "sdpa")

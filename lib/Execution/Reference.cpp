@@ -3,7 +3,7 @@
 //
 // Attention by definition. For each batch, head and row:
 //
-//   s[j] = softcap(scale * (q . k[j])) + bias[j]     for each key j
+//   s[j] = softcap(score_mod(scale * (q . k[j]))) + bias[j]    for each key j
 //   P    = softmax of s over the keys that are not excluded, a sink in the
 //   denominator o    = sum of P[j] * v[j]
 
@@ -249,6 +249,12 @@ private:
     for (int64_t d = 0; d < g.headSize; ++d)
       dot += queryRow[d] * keyRows[j * g.headSize + d];
     T s = scale * dot;
+    if (p.scoreMod) {
+      s = p.scoreMod->evaluateScore<T>(s, b, h, positionOf(b, i), j);
+      // No cap makes a number of what the region leaves out.
+      if (s == -std::numeric_limits<T>::infinity())
+        return s;
+    }
     if (p.softcap) {
       T cap = static_cast<T>(*p.softcap);
       s = cap * std::tanh(s / cap);
@@ -267,7 +273,9 @@ private:
     T reference = kNone;
     bool empty = true;
     for (int64_t j = 0; j < g.keys; ++j) {
-      excluded[j] = isExcludedByPlace(b, h, i, j);
+      excluded[j] =
+          isExcludedByPlace(b, h, i, j) ||
+          (p.maskMod && !p.maskMod->evaluateMask(b, h, positionOf(b, i), j));
       if (excluded[j])
         continue;
       scores[j] = scoreOf(b, h, i, j);

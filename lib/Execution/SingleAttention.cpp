@@ -5,6 +5,8 @@
 
 #include "attn/Execution/SingleAttention.h"
 
+#include "RegionCompile.h"
+
 #include "attn/Execution/InterpreterBridge.h"
 
 using namespace mlir;
@@ -26,9 +28,11 @@ static OpT getSingle(func::FuncOp function) {
 
 SdpaOp mlir::attn::getSingleAttention(func::FuncOp function) {
   SdpaOp op = getSingle<SdpaOp>(function);
-  // The reference knows no regions.
-  if (op && (!op.getScoreMod().empty() || !op.getMaskMod().empty()))
+  if (!op)
     return nullptr;
+  for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
+    if (!region->empty() && !compileRegion(*region))
+      return nullptr;
   return op;
 }
 
@@ -81,6 +85,10 @@ AttentionProblem mlir::attn::getProblem(SdpaOp op,
     problem.windowLeft = window->getLeft();
     problem.windowRight = window->getRight();
   }
+  if (!op.getScoreMod().empty())
+    problem.scoreMod = compileRegion(op.getScoreMod(), arguments);
+  if (!op.getMaskMod().empty())
+    problem.maskMod = compileRegion(op.getMaskMod(), arguments);
   problem.causal = diagonalOf(op.getCausal());
   problem.queryOrder = orderOf(op.getQueryLayout());
   problem.keyOrder = orderOf(op.getKeyLayout());

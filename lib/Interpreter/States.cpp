@@ -120,11 +120,12 @@ public:
     for (int64_t d = 0; d < headSize; ++d)
       product += queryAt(r, d) * keyAt(j, d);
     T s = scale * product;
-    if (scoreMod)
+    if (scoreMod) {
       s = static_cast<T>(
           evaluate(*scoreMod, {realCell(s)}, taskRow, taskKey).real);
-    if (s == T(kNone))
-      return s;
+      if (s == T(kNone))
+        return s;
+    }
     if (softcap)
       s = *softcap * std::tanh(s / *softcap);
     return bias ? s + T(broadcast(*bias, taskRow, taskKey).real) : s;

@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -27,6 +28,21 @@ using namespace mlir::attn;
 /// Bits of a position, which is clamped to 2^61 and moved by a number of rows;
 /// and of the number of a key or a head.
 static constexpr unsigned kPositionBits = 62, kCountBits = 48;
+
+void attn::reportMaskMod(SdpaOp op) {
+  if (op.getMaskMod().empty())
+    return;
+  auto about = remark::RemarkOpts::name("BlockRange").category("attn");
+  Operation *unknown = findUnanalysed(op.getMaskMod());
+  if (!unknown) {
+    remark::passed(op.getLoc(), about)
+        << "blocks of keys that mask_mod leaves out are skipped";
+    return;
+  }
+  remark::missed(op.getLoc(), about)
+      << remark::reason("nothing is known of '{0}' on a block",
+                        unknown->getName().getStringRef());
+}
 
 unsigned BlockTask::countRegions() {
   return !tile.getScoreMod().empty() + hasMaskMod();

@@ -255,6 +255,7 @@ Value KeySplitter::newParts(ArrayRef<OpFoldResult> shape, Type element) {
 }
 
 LogicalResult KeySplitter::run() {
+  reportMaskMod(op);
   b.setInsertionPoint(op);
   dims = AttentionDims::get(b, op);
   heads = *getConstantIntValue(taskSizes(b, op)[1]);

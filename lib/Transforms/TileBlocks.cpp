@@ -64,6 +64,7 @@ static void writeInPlace(RewriterBase &rewriter, Value result,
 }
 
 LogicalResult attn::tileBlocks(RewriterBase &rewriter, SdpaOp op) {
+  reportMaskMod(op);
   rewriter.setInsertionPoint(op);
   scf::SCFTilingOptions options;
   options.setLoopType(scf::SCFTilingOptions::LoopType::ForallOp);

@@ -1,6 +1,8 @@
 // Regions on scores and keys, from the definition to the compiled code.
 //
 // RUN: split-file %s %t
+// RUN: attn-run %t/layer.mlir --verify | FileCheck %s
+// RUN: attn-run %t/weights.mlir --verify | FileCheck %s
 // RUN: attn-run %t/rules.mlir --verify | FileCheck %s
 // RUN: attn-run %t/types.mlir --verify | FileCheck %s
 // RUN: attn-run %t/alibi.mlir --verify | FileCheck %s
@@ -286,6 +288,35 @@ func.func @tables(%q0: tensor<1x1x50x16xf32>, %k0: tensor<1x1x50x16xf32>, %q1: t
     -> tensor<1x2x50x16xf32>
   return %o0, %o1 :
     tensor<1x1x50x16xf32>, tensor<1x2x50x16xf32>
+}
+
+//--- weights.mlir
+
+// What each row attends to, from a second pass that asks the regions again.
+func.func @weights(%q: tensor<1x2x70x16xf32>, %k: tensor<1x2x130x16xf32>, %s: tensor<2xf32>)
+    -> (tensor<1x2x70x16xf32>, tensor<1x2x70x130xf32>) {
+  %o, %w = attn.sdpa %q, %k, %k score_mod = alibi(%s : tensor<2xf32>)
+    mask_mod(%b: index, %h: index, %i: index, %j: index) {
+      %c = arith.constant 40 : index
+      %x = arith.divsi %i, %c : index
+      %y = arith.divsi %j, %c : index
+      %m = arith.cmpi sge, %x, %y : index
+      attn.yield %m : i1
+    }
+    : tensor<1x2x70x16xf32>, tensor<1x2x130x16xf32>, tensor<1x2x130x16xf32>
+    -> tensor<1x2x70x16xf32> weights(tensor<1x2x70x130xf32>)
+  return %o, %w : tensor<1x2x70x16xf32>, tensor<1x2x70x130xf32>
+}
+
+//--- layer.mlir
+
+// A layer hands its regions on.
+func.func @layer(%x: tensor<2x33x16xf32>, %w: tensor<16x16xf32>, %s: tensor<4xf32>, %d: tensor<2x33xi32>) -> tensor<2x33x16xf32> {
+  %y = attn.mha %x query(%w : tensor<16x16xf32>) key(%w : tensor<16x16xf32>)
+    value(%w : tensor<16x16xf32>) output(%w : tensor<16x16xf32>) heads = 4 causal = top_left
+    score_mod = alibi(%s : tensor<4xf32>) mask_mod = documents(%d : tensor<2x33xi32>)
+    : tensor<2x33x16xf32> -> tensor<2x33x16xf32>
+  return %y : tensor<2x33x16xf32>
 }
 
 //--- dynamic.mlir

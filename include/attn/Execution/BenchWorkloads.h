@@ -41,6 +41,14 @@ struct NamedWorkload {
   bool ragged = false;
   /// The rule of a linear attention; empty for attention by softmax.
   StringLiteral rule = "";
+  /// The conditions of a mask_mod, after which `%kept` says whether a key counts;
+  /// none where it is empty.
+  StringLiteral maskMod = "";
+  /// Documents of equal length, of which a row sees its own; 0 for none.
+  int64_t documents = 0;
+
+  /// Return which document each key belongs to; none without documents.
+  SmallVector<int64_t> getDocuments() const;
 
   /// Return how many keys each batch has; none unless they are ragged.
   SmallVector<int64_t> getLengths() const;

@@ -8,7 +8,10 @@
 #ifndef ATTN_EXECUTION_REFERENCE_H
 #define ATTN_EXECUTION_REFERENCE_H
 
+#include "attn/Execution/RegionFunction.h"
 #include "attn/Execution/Tensor.h"
+
+#include <memory>
 
 namespace mlir::attn {
 
@@ -33,6 +36,9 @@ struct AttentionProblem {
             keyOrder = AxisOrder::HeadsFirst,
             valueOrder = AxisOrder::HeadsFirst,
             outputOrder = AxisOrder::HeadsFirst;
+
+  /// What changes a score, and what leaves out a key; null is absent.
+  std::shared_ptr<const RegionFunction> scoreMod, maskMod;
 
   /// The type in which the weights are wanted, if they are.
   std::optional<ElementKind> weights;

@@ -121,6 +121,9 @@ private:
   Intervals ofRows, ofKeys;
 };
 
+/// Say in a remark whether blocks can be skipped for the mask_mod of `op`.
+void reportMaskMod(SdpaOp op);
+
 /// Return the sizes of the tensors of the state of `strips` strips.
 SmallVector<SmallVector<OpFoldResult>> getStateSizes(OpBuilder &b, Location loc,
                                                      ScheduleAttr schedule,

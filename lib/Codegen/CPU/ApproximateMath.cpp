@@ -9,7 +9,7 @@
 //
 //   t = x * log2(e) + (1.5 * 2^23 + 127)      its last bits: the whole part n of x * log2(e), plus 127
 //   f = x * log2(e) - n                       in [-1/2, 1/2]
-//   y = p(f) * bitcast(t << 23)               2^f * 2^n, and 0 where x < -126 ln 2
+//   y = p(f) * bitcast(t << 23)               2^f * 2^n, and 0 where x < -96 ln 2
 //
 // p is a polynomial of degree 5 (largest relative error 1.7e-7, measured over 4e8 arguments) for f32, the Taylor series
 // of degree 13 (error below 5e-18) for f64. A NaN stays NaN. A maximum becomes a comparison and a select, one
@@ -41,6 +41,11 @@ static constexpr double kExp2Single[] = {1.0,
                                          5.5507337434e-2,
                                          9.6715126420e-3,
                                          1.3264727162e-3};
+
+/// Powers of two between the least number that is not taken for 0 and the least
+/// normal one. The product of a weight that small with a value would be subnormal,
+/// and each takes a hundred cycles; next to the largest weight, 1, it is nothing.
+static constexpr int64_t kSpareBits = 30;
 
 /// What an exponential needs to know of a float type.
 struct ExpFormat {
@@ -111,8 +116,9 @@ struct ExpandExp : public OpRewritePattern<math::ExpOp> {
     bits = arith::ShLIOp::create(b, loc, bits, shift);
     Value power = arith::BitcastOp::create(b, loc, type, bits);
     Value y = arith::MulFOp::create(b, loc, p, power);
-    Value small = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x,
-                                        real((1 - format.bias) * kLn2));
+    Value small =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x,
+                              real((kSpareBits + 1 - format.bias) * kLn2));
     b.replaceOpWithNewOp<arith::SelectOp>(op, small, real(0.0), y);
     return success();
   }
