@@ -54,27 +54,97 @@ static void checkFirst(CheckBuilder &checks, StringRef name, Value tensor,
     checks.agree(NamedExtent(name, tensor, 0), extent);
 }
 
+/// Return dimension heads or rows of a tensor of attention, which may lack the
+/// batch: then it is rows, heads, channels.
+static NamedExtent headsOf(StringRef name, Value tensor, Layout layout) {
+  return {name, tensor, getRank(tensor) == 3 ? 1 : headDim(layout)};
+}
+static NamedExtent rowsOf(StringRef name, Value tensor, Layout layout) {
+  return {name, tensor, getRank(tensor) == 3 ? 0 : sequenceDim(layout)};
+}
+static NamedExtent channelsOf(StringRef name, Value tensor) {
+  return {name, tensor, getRank(tensor) - 1};
+}
+
+/// The batch, the heads, the rows and the keys of the scores of an op, those of its
+/// tensors where sequences have their own, and the batch and rows of keys.
+struct SdpaExtents {
+  NamedExtent batch, heads, rows, keys, keyBatch, keyRows;
+};
+
+/// Check which sequences and pages there are, and return the extents.
+static SdpaExtents checkPlaces(CheckBuilder &checks, SdpaOp op) {
+  Value q = op.getQuery(), k = op.getKey();
+  Value table = op.getPageTable(), rowEnds = op.getCuSeqlensQ(),
+        keyEnds = op.getCuSeqlensK();
+  NamedExtent rows = rowsOf("query", q, op.getQueryLayout()),
+              keyRows = rowsOf("key", k, op.getKeyLayout());
+  NamedExtent keyBatch("key", k, kBatchDim), batch("query", q, kBatchDim);
+  if (rowEnds) {
+    batch = table ? NamedExtent("page_table", table, 0)
+            : keyEnds
+                ? NamedExtent("the sequences of 'cu_seqlens_q'",
+                              AttentionDims::get(checks.builder, op).batch)
+                : keyBatch;
+    NamedExtent after("the sequences and one",
+                      checks.sum(batch, {"1", checks.builder.getIndexAttr(1)}));
+    if (!keyEnds)
+      checks.agree({"cu_seqlens_q", rowEnds, 0}, after);
+    else
+      checks.agree({"cu_seqlens_q", rowEnds, 0}, {"cu_seqlens_k", keyEnds, 0});
+  }
+  NamedExtent keys = keyRows;
+  if (table) {
+    checks.agree({"page_table", table, 0}, batch);
+    keys = NamedExtent("the keys of all pages",
+                       AttentionDims::get(checks.builder, op).keys);
+  } else if (!keyEnds) {
+    checks.agree(batch, keyBatch);
+  }
+  return {batch,    headsOf("query", q, op.getQueryLayout()),
+          rows,     keys,
+          keyBatch, keyRows};
+}
+
 static void checkSdpa(CheckBuilder &checks, SdpaOp op) {
   Value q = op.getQuery(), k = op.getKey(), v = op.getValue();
-  Layout ql = op.getQueryLayout(), kl = op.getKeyLayout(),
-         vl = op.getValueLayout();
-  NamedExtent batch("query", q, kBatchDim), heads("query", q, headDim(ql)),
-      rows("query", q, sequenceDim(ql)), keys("key", k, sequenceDim(kl)),
-      kvHeads("key", k, headDim(kl));
-  agreeAll(checks, {batch, {"key", k, kBatchDim}, {"value", v, kBatchDim}});
-  checks.agree(kvHeads, {"value", v, headDim(vl)});
-  checks.agree(keys, {"value", v, sequenceDim(vl)});
-  checks.agree({"query", q, kChannelDim}, {"key", k, kChannelDim});
+  SdpaExtents extents = checkPlaces(checks, op);
+  const NamedExtent &batch = extents.batch, &heads = extents.heads,
+                    &rows = extents.rows, &keys = extents.keys;
+  NamedExtent kvHeads = headsOf("key", k, op.getKeyLayout());
+  if (getRank(k) == 4 && getRank(v) == 4)
+    checks.agree(extents.keyBatch, {"value", v, kBatchDim});
+  checks.agree(kvHeads, headsOf("value", v, op.getValueLayout()));
+  checks.agree(extents.keyRows, rowsOf("value", v, op.getValueLayout()));
+  checks.agree(channelsOf("query", q), channelsOf("key", k));
   checks.divides(heads, kvHeads);
   checkBroadcast(checks, "bias", op.getBias(), {batch, heads, rows, keys});
   checkBroadcast(checks, "mask", op.getMask(), {batch, heads, rows, keys});
   checkFirst(checks, "kv_lengths", op.getKvLengths(), batch);
   checkFirst(checks, "query_offset", op.getQueryOffset(), batch);
   checkFirst(checks, "sinks", op.getSinks(), heads);
+  checkBroadcast(checks, "key_scale", op.getKeyScale(),
+                 {extents.keyBatch, kvHeads, extents.keyRows});
+  checkBroadcast(checks, "value_scale", op.getValueScale(),
+                 {extents.keyBatch, kvHeads, extents.keyRows});
+  if (op.getCuSeqlensQ())
+    checks.sequences("cu_seqlens_q", op.getCuSeqlensQ(), rows);
+  if (op.getCuSeqlensK())
+    checks.sequences("cu_seqlens_k", op.getCuSeqlensK(), extents.keyRows);
+  if (op.isPaged())
+    checks.pages(op);
+  auto longest = [&](StringRef name, Value ends, const NamedExtent &all) {
+    if (!ends || (op.getScoreMod().empty() && op.getMaskMod().empty()))
+      return all;
+    return NamedExtent(("the longest sequence of '" + name + "'").str(),
+                       checks.longest(ends));
+  };
   checkRegions(checks, op,
-               {&op.getScoreMod(), &op.getMaskMod(), batch, heads, rows, keys,
-                op.getBias(), op.getMask(), op.getKvLengths(),
-                op.getQueryOffset(), op.getCausal(), op.getWindow()});
+               {&op.getScoreMod(), &op.getMaskMod(), batch, heads,
+                longest("query", op.getCuSeqlensQ(), rows),
+                longest("key", op.getCuSeqlensK(), keys), op.getBias(),
+                op.getMask(), op.getKvLengths(), op.getQueryOffset(),
+                op.getCausal(), op.getWindow()});
 }
 
 /// Check the tables of a rotary embedding of `batch` by `rows` positions.
@@ -191,6 +261,27 @@ static void checkMergeOutputs(CheckBuilder &checks, MergeOutputsOp op) {
       checks.agree({"outputs", output, dim}, {"lses", lse, dim});
 }
 
+static void checkCacheAppend(CheckBuilder &checks, CacheAppendOp op) {
+  if (!op.getResult())
+    return;
+  Value rows = op.getRows(), cache = op.getCache(), table = op.getPageTable();
+  NamedExtent batch("rows", rows, kBatchDim),
+      count = rowsOf("rows", rows, op.getRowsLayout()),
+      heads = headsOf("cache", cache, op.getCacheLayout()),
+      kept = rowsOf("cache", cache, op.getCacheLayout()),
+      entries("cache", cache, kBatchDim);
+  if (!table)
+    checks.agree(batch, entries);
+  checks.agree(headsOf("rows", rows, op.getRowsLayout()), heads);
+  checks.agree(channelsOf("rows", rows), channelsOf("cache", cache));
+  checkFirst(checks, "positions", op.getPositions(), batch);
+  if (getRank(op.getPositions()) == 2)
+    checks.agree({"positions", op.getPositions(), 1}, count);
+  checkFirst(checks, "page_table", table, batch);
+  checkBroadcast(checks, "scale", op.getScale(), {entries, heads, kept});
+  checks.places(op);
+}
+
 void attn::addRuntimeChecks(CheckBuilder &checks, Operation *op) {
   checks.setOp(op);
   if (auto sdpa = dyn_cast<SdpaOp>(op))
@@ -201,6 +292,8 @@ void attn::addRuntimeChecks(CheckBuilder &checks, Operation *op) {
     return checkRope(checks, rope);
   if (auto linear = dyn_cast<LinearAttentionOp>(op))
     return checkLinearAttention(checks, linear);
+  if (auto append = dyn_cast<CacheAppendOp>(op))
+    return checkCacheAppend(checks, append);
   if (auto merge = dyn_cast<MergeOutputsOp>(op))
     return checkMergeOutputs(checks, merge);
 }

@@ -21,6 +21,10 @@ std::optional<ElementCode> attn::getElementCode(Type type) {
     return ElementCode{2, type.getIntOrFloatBitWidth()};
   if (type.isBF16())
     return ElementCode{4, 16};
+  if (isa<Float8E4M3FNType>(type))
+    return ElementCode{10, 8};
+  if (isa<Float8E5M2Type>(type))
+    return ElementCode{12, 8};
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer)
     return std::nullopt;

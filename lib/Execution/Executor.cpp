@@ -70,6 +70,10 @@ static DLDataType getDataType(ElementKind kind) {
   auto bits = static_cast<uint8_t>(8 * getByteSize(kind));
   if (kind == ElementKind::BF16)
     return {/*code=*/4, bits, /*lanes=*/1};
+  if (kind == ElementKind::F8E4M3FN)
+    return {/*code=*/10, bits, /*lanes=*/1};
+  if (kind == ElementKind::F8E5M2)
+    return {/*code=*/12, bits, /*lanes=*/1};
   if (kind == ElementKind::I1)
     return {/*code=*/6, bits, /*lanes=*/1};
   return {static_cast<uint8_t>(isFloat(kind) ? 2 : 0), bits, /*lanes=*/1};

@@ -21,7 +21,8 @@ using llvm::Twine;
 /// Shapes are words of the capital letters of extents. Those of `B` to `E` are
 /// the contract's; `C` and `F` are channels of a layer, `P` is its past, `T`
 /// the rows and `R` the columns of a rotary table. `rule` and what follows it are
-/// linear attention's.
+/// linear attention's. `O` pages of `S` tokens, of which `Y` belong to an entry of
+/// the batch.
 static constexpr FuzzKey kKeys[] = {
     {"op", "sdpa"},    {"type", "f32"},   {"out", ""},      {"B", "1"},
     {"H", "1"},        {"G", "1"},        {"M", "1"},       {"N", "1"},
@@ -36,7 +37,9 @@ static constexpr FuzzKey kKeys[] = {
     {"break", ""},     {"check", ""},     {"threads", "1"}, {"opt", "0"},
     {"seed", "0"},     {"weights", ""},   {"rule", ""},     {"decay", ""},
     {"beta", ""},      {"state", ""},     {"sums", ""},     {"feature", ""},
-    {"normalize", ""}, {"noncausal", ""}, {"score", ""},    {"keep", ""}};
+    {"normalize", ""}, {"noncausal", ""}, {"score", ""},    {"keep", ""},
+    {"stored", ""},    {"scales", ""},    {"O", "0"},       {"S", "0"},
+    {"Y", "0"},        {"ragged", ""}};
 
 ArrayRef<FuzzKey> mlir::attn::getFuzzKeys() { return kKeys; }
 
@@ -112,6 +115,8 @@ int64_t FuzzCase::getExtent(char letter) const {
     return std::max(getInt("M"), getInt("N"));
   case 't': // buckets of a relative bias
     return 32;
+  case 'Z': // the ends of sequences
+    return getInt("B") + 1;
   case 'L': // the keys of a layer without its past
     return has("memory") ? getInt("N") : getInt("M");
   case 'A': // and with it
@@ -133,7 +138,8 @@ static Error checkWord(const FuzzCase &fuzz, StringRef key,
 
 /// Fails unless all that counts is a number that is not negative.
 static Error checkNumbers(const FuzzCase &fuzz) {
-  for (StringRef key : {"B", "H", "G", "M", "N", "D", "E", "C", "F", "P", "T",
+  for (StringRef key : {"B", "H",     "G",       "M",       "N",   "D",   "E",
+                        "C", "F",     "P",       "T",       "O",   "S",   "Y",
                         "R", "parts", "strides", "threads", "opt", "seed"}) {
     uint64_t value;
     if (fuzz.get(key).getAsInteger(10, value))
@@ -149,14 +155,15 @@ static Error checkNumbers(const FuzzCase &fuzz) {
   return Error::success();
 }
 
-/// Fails unless a broadcast operand is a type, where it has one, and a shape.
-static Error checkBroadcast(StringRef key, StringRef shape) {
-  StringRef full = "BHMN";
-  if (shape.size() > 4 || shape.empty())
-    return createStringError("expects '" + key + "' of rank 1 to 4");
+/// Fails unless `shape` broadcasts to `full`.
+static Error checkBroadcast(StringRef key, StringRef shape, StringRef full) {
+  if (shape.size() > full.size() || shape.empty())
+    return createStringError("expects '" + key + "' of rank 1 to " +
+                             Twine(full.size()));
   for (auto [got, letter] : llvm::zip(shape, full.take_back(shape.size())))
     if (got != '1' && got != letter)
-      return createStringError("expects '" + key + "' like 1HMN, got '" +
+      return createStringError("expects '" + key + "' like " + full +
+                               ", with 1 for what is the same for all, got '" +
                                shape + "'");
   return Error::success();
 }
@@ -188,13 +195,20 @@ Error FuzzCase::check() const {
                            checkWord(*this, "keep",
                                      {"", "prefix", "documents", "dilated",
                                       "chunks", "globals", "edges", "band"}));
+  error = llvm::joinErrors(std::move(error), checkWord(*this, "stored",
+                                                       {"", "f16", "bf16", "i8",
+                                                        "f8E4M3FN", "f8E5M2"}));
   if (has("bias"))
-    error =
-        llvm::joinErrors(std::move(error),
-                         checkBroadcast("bias", get("bias").split(':').second));
+    error = llvm::joinErrors(
+        std::move(error),
+        checkBroadcast("bias", get("bias").split(':').second, "BHMN"));
+  StringRef scales = get("scales").split(':').second;
+  if (!scales.empty())
+    error = llvm::joinErrors(std::move(error),
+                             checkBroadcast("scales", scales, "BGN"));
   if (has("mask"))
-    error =
-        llvm::joinErrors(std::move(error), checkBroadcast("mask", get("mask")));
+    error = llvm::joinErrors(std::move(error),
+                             checkBroadcast("mask", get("mask"), "BHMN"));
   if (error)
     return error;
   int64_t heads = getInt("H"), kvHeads = getInt("G");
@@ -204,10 +218,22 @@ Error FuzzCase::check() const {
   if (has("offset") && (get("keep") == "documents" || get("keep") == "edges"))
     return createStringError("expects no 'offset' with 'keep=" + get("keep") +
                              "'");
+  bool isPaged = getInt("S") > 0;
+  if (isPaged && getInt("N") != getInt("S") * getInt("Y"))
+    return createStringError("expects 'N' to be 'S' times 'Y'");
+  if (has("weights") && (isPaged || has("ragged")))
+    return createStringError("expects no pages or 'ragged' with 'weights'");
+  if (has("ragged") && (isPaged || has("bias") || has("mask")))
+    return createStringError("expects no pages, bias or mask with 'ragged'");
+  if (has("ragged") && getInt("B") == 0 && getInt("M") + getInt("N") > 0)
+    return createStringError("expects rows of at least one sequence");
   if (has("offset") && get("causal") == "bottom_right")
     return createStringError("expects no 'offset' with bottom_right");
   if (2 * getInt("R") > getInt("D"))
     return createStringError("expects 'R' of at most half of 'D'");
+  if (has("scales") &&
+      !llvm::is_contained({"i8", "f8E4M3FN", "f8E5M2"}, get("stored")))
+    return createStringError("expects 'scales' with 'stored' of a byte");
   if (get("type") != "f64" &&
       (get("bias").starts_with("f64") || get("sinks") == "f64"))
     return createStringError("expects f64 only with 'type=f64'");

@@ -87,6 +87,9 @@ static double uniform(FuzzRandom &random) {
 
 static void fillUniform(const HostTensor &tensor, FuzzRandom &random,
                         double amplitude) {
+  // Whole numbers: some more of them without a scale would be all that counts.
+  if (tensor.getKind() == ElementKind::I8)
+    amplitude = 5;
   tensor.forEach([&](int64_t offset) {
     tensor.store(offset, amplitude * uniform(random));
   });
@@ -98,6 +101,15 @@ static void fillValue(const FuzzCase &fuzz, const HostTensor &tensor,
     tensor.forEach([&](int64_t offset) { tensor.store(offset, 1.0); });
   else
     fillUniform(tensor, random, 1.0);
+}
+
+/// Fill scales, none of which is 0. Those of values are 1 where the values are.
+static void fillScale(const FuzzCase &fuzz, const HostTensor &tensor,
+                      FuzzRandom &random, bool ofValue) {
+  bool ones = ofValue && fuzz.get("values") == "ones";
+  tensor.forEach([&](int64_t offset) {
+    tensor.store(offset, ones ? 1.0 : 0.25 + std::fabs(uniform(random)));
+  });
 }
 
 /// Return the lowest finite number of `kind`.
@@ -222,6 +234,31 @@ static void fillDocuments(const HostTensor &tensor, FuzzRandom &random) {
   });
 }
 
+/// Fill a table with numbers of pages, the same one at times for several entries.
+static void fillPages(const HostTensor &tensor, FuzzRandom &random,
+                      int64_t pool) {
+  tensor.forEach([&](int64_t offset) {
+    tensor.storeInteger(offset, pool > 0 ? random.below(pool) : 0);
+  });
+}
+
+/// Fill the ends of sequences that together have `total` rows; some have none.
+static void fillEnds(const HostTensor &tensor, FuzzRandom &random,
+                     int64_t total) {
+  int64_t left = tensor.getSize(), end = 0;
+  tensor.forEach([&](int64_t offset) {
+    tensor.storeInteger(offset, end);
+    --left;
+    if (!random.onceIn(4))
+      end += random.below(
+          std::min<int64_t>(total - end,
+                            1 + 2 * total / std::max<int64_t>(left, 1)) +
+          1);
+    if (left == 1)
+      end = total;
+  });
+}
+
 /// Put NaN and infinities into some rows of `tensor`. The reference says in
 /// which results they may show.
 static void addSpecials(const HostTensor &tensor, FuzzRandom &random) {
@@ -261,10 +298,16 @@ static void fill(const FuzzCase &fuzz, const FuzzValue &value,
     fillMask(fuzz, tensor, random);
   else if (name == "slopes")
     fillUniform(tensor, random, 0.1);
+  else if (name == "page_table")
+    fillPages(tensor, random, fuzz.getInt("O"));
+  else if (name == "cu_seqlens_q" || name == "cu_seqlens_k")
+    fillEnds(tensor, random, fuzz.getInt(name.ends_with("q") ? "M" : "N"));
   else if (name == "positions")
     fillPositions(fuzz, tensor, random);
   else if (name == "value" && fuzz.get("op") == "sdpa")
     fillValue(fuzz, tensor, random);
+  else if (name == "key_scale" || name == "value_scale")
+    fillScale(fuzz, tensor, random, name == "value_scale");
   else if (name == "sinks")
     fillUniform(tensor, random, random.onceIn(4) ? 300.0 : 2.0);
   else if (name == "query" || name == "key")
@@ -272,7 +315,11 @@ static void fill(const FuzzCase &fuzz, const FuzzValue &value,
   else
     fillUniform(tensor, random, 1.0);
   if (fuzz.get("op") == "sdpa" && fuzz.get("special").contains(name.front()) &&
-      (name == "query" || name == "key" || name == "value"))
+      (name == "query" || name == "key" || name == "value" ||
+       (name.ends_with("_scale") &&
+        StringRef("NS").contains(value.shape.empty() ? '1'
+                                                     : value.shape.back()))) &&
+      tensor.getKind() != ElementKind::I8)
     addSpecials(tensor, random);
   if (name.starts_with("lse"))
     tensor.forEach([&](int64_t offset) {

@@ -174,6 +174,49 @@ static void drawRegions(FuzzCase &fuzz, FuzzRandom &random) {
     fuzz.set("offset", "i32");
 }
 
+/// Draw how keys and values are stored.
+static void drawStorage(FuzzCase &fuzz, FuzzRandom &random) {
+  StringRef type = fuzz.get("type");
+  if (type == "f64" || !random.onceIn(4))
+    return;
+  if (type == "f32" && random.onceIn(3)) {
+    fuzz.set("stored", random.pick<StringRef>({"f16", "bf16"}));
+    return;
+  }
+  fuzz.set("stored", random.pick<StringRef>({"i8", "f8E4M3FN", "f8E5M2"}));
+  if (random.onceIn(4))
+    return;
+  std::string shape = random
+                          .pick<StringRef>({"BGN", "BGN", "GN", "N", "G1",
+                                            "BG1", "B1N", "1", "11", ""})
+                          .str();
+  fuzz.set("scales",
+           random.pick<StringRef>({"f32", "f32", "f16", "bf16"}) + ":" + shape);
+}
+
+/// Put keys and values in pages, or all sequences in one tensor.
+static void drawPlaces(FuzzCase &fuzz, FuzzRandom &random) {
+  if (random.onceIn(8)) {
+    int64_t page = random.pick<int64_t>({1, 2, 5, 16, 16, 32, 64, 128, 256});
+    int64_t pages = random.below(2 + fuzz.getInt("N") / page);
+    fuzz.reset("weights");
+    fuzz.set("S", Twine(page));
+    fuzz.set("Y", Twine(pages));
+    fuzz.set("N", Twine(page * pages));
+    fuzz.set("O", Twine(1 + random.below(2 * pages + 2)));
+    std::string dynamic = fuzz.get("dynamic").str();
+    llvm::erase(dynamic, 'N');
+    for (char letter : StringRef("SYO"))
+      if (random.onceIn(3))
+        dynamic += letter;
+    fuzz.set("dynamic", dynamic);
+  } else if (random.onceIn(8) && fuzz.getInt("B") > 0) {
+    fuzz.set("ragged", random.pick<StringRef>({"i32", "i64"}));
+    for (StringRef key : {"bias", "mask", "layout", "weights"})
+      fuzz.reset(key);
+  }
+}
+
 /// Draw layouts, the type of the output, and which extents are dynamic.
 static void drawForm(FuzzCase &fuzz, FuzzRandom &random) {
   if (random.onceIn(3)) {
@@ -198,6 +241,7 @@ static void drawForm(FuzzCase &fuzz, FuzzRandom &random) {
 }
 
 static void drawSdpa(FuzzCase &fuzz, FuzzRandom &random) {
+  drawStorage(fuzz, random);
   drawScoreOperands(fuzz, random);
   drawAttributes(fuzz, random);
   drawRegions(fuzz, random);
@@ -207,6 +251,7 @@ static void drawSdpa(FuzzCase &fuzz, FuzzRandom &random) {
     fuzz.set("weights", random.onceIn(2) ? type : wide);
   }
   drawForm(fuzz, random);
+  drawPlaces(fuzz, random);
 }
 
 static void drawTables(FuzzCase &fuzz, FuzzRandom &random) {
@@ -299,7 +344,7 @@ FuzzCase mlir::attn::drawFunction(FuzzRandom &random) {
     drawForm(fuzz, random);
   } else
     drawSdpa(fuzz, random);
-  limitWork(fuzz, "");
+  limitWork(fuzz, fuzz.getInt("S") > 0 ? "N" : "");
   // Most errors are ours, and LLVM takes most of the time when it optimizes.
   if (random.onceIn(12))
     fuzz.set("opt", "3");
@@ -315,6 +360,8 @@ static void drawDynamicExtents(FuzzCase &fuzz, FuzzRandom &random) {
   for (char letter : StringRef("BMN"))
     if (!StringRef(dynamic).contains(letter))
       keep += letter;
+  if (fuzz.has("ragged") && fuzz.getInt("B") == 0)
+    fuzz.set("B", "1");
   FuzzCase other = fuzz;
   drawExtents(other, random);
   for (char letter : StringRef(dynamic)) {
@@ -329,6 +376,14 @@ static void drawDynamicExtents(FuzzCase &fuzz, FuzzRandom &random) {
       fuzz.set(key, Twine(op == "rope" && letter == 'D' ? fuzz.getInt("D")
                                                         : other.getInt(key)));
   }
+  if (fuzz.getInt("S") > 0) {
+    if (StringRef(dynamic).contains('Y'))
+      fuzz.set("Y", Twine(random.below(2 + 600 / fuzz.getInt("S"))));
+    fuzz.set("N", Twine(fuzz.getInt("S") * fuzz.getInt("Y")));
+    keep += "N";
+  }
+  if (fuzz.has("ragged") && fuzz.getInt("B") == 0)
+    fuzz.set("B", "2");
   // Heads keep their ratio unless both are free.
   bool hasHeads = StringRef(dynamic).contains('H'),
        hasKvHeads = StringRef(dynamic).contains('G');
@@ -346,7 +401,7 @@ static bool isFreeKeyCount(char letter, llvm::ArrayRef<FuzzValue> values) {
   int64_t places = 0;
   for (const FuzzValue &value : values)
     places += llvm::count(value.shape, letter);
-  return letter == 'N' && places == 1;
+  return (letter == 'N' && places == 1) || letter == 'Y' || letter == 'S';
 }
 
 /// Make one extent wrong that no broadcast makes right.
@@ -391,7 +446,9 @@ FuzzCase mlir::attn::drawCall(const FuzzCase &fuzz, FuzzRandom &random) {
     call.set("values", "outside");
   if (random.onceIn(3))
     call.set("check", random.pick<StringRef>({"shapes", "threads", "entry"}));
-  if (call.get("check") == "entry" && !call.get("dynamic").contains('B'))
+  if (call.get("check") == "entry" &&
+      (!call.get("dynamic").contains('B') || call.getInt("S") > 0 ||
+       call.has("ragged")))
     call.reset("check");
   if (random.onceIn(16))
     drawBreak(call, random);

@@ -48,7 +48,7 @@ SmallVector<int64_t, 4> FuzzValue::getExtents(const FuzzCase &fuzz) const {
 static bool isDynamic(const FuzzCase &fuzz, char letter) {
   if (letter == 'X')
     return isDynamic(fuzz, 'M') || isDynamic(fuzz, 'N');
-  return fuzz.get("dynamic").contains(letter);
+  return fuzz.get("dynamic").contains(letter == 'Z' ? 'B' : letter);
 }
 
 std::string FuzzValue::getType(const FuzzCase &fuzz) const {
@@ -186,11 +186,35 @@ std::vector<FuzzValue> mlir::attn::getFuzzOperands(const FuzzCase &fuzz) {
   } else if (op == "mha") {
     addMhaOperands(fuzz, operands);
   } else {
-    operands.push_back({"query", type, inLayout(fuzz, 0, "BHMD")});
-    operands.push_back({"key", type, inLayout(fuzz, 1, "BGND")});
-    operands.push_back({"value", type, inLayout(fuzz, 2, "BGNE")});
+    bool isPaged = fuzz.getInt("S") > 0, isRagged = fuzz.has("ragged");
+    std::string stored = fuzz.has("stored") ? fuzz.get("stored").str() : type;
+    auto shape = [&](unsigned number, StringRef plain, StringRef pages,
+                     StringRef packed) {
+      return isRagged ? packed.str()
+                      : inLayout(fuzz, number, isPaged ? pages : plain);
+    };
+    operands.push_back({"query", type, shape(0, "BHMD", "BHMD", "MHD")});
+    operands.push_back({"key", stored, shape(1, "BGND", "OGSD", "NGD")});
+    operands.push_back({"value", stored, shape(2, "BGNE", "OGSE", "NGE")});
     addScoreOperands(fuzz, 'N', operands);
     addCaptured(fuzz, operands);
+    if (isPaged)
+      operands.push_back({"page_table", "i32", "BY"});
+    if (isRagged)
+      for (StringRef name : {"cu_seqlens_q", "cu_seqlens_k"})
+        operands.push_back({name.str(), fuzz.get("ragged").str(), "Z"});
+    if (fuzz.has("scales")) {
+      auto [element, letters] = fuzz.get("scales").split(':');
+      std::string shape = letters.str();
+      if (isPaged) {
+        std::replace(shape.begin(), shape.end(), 'B', 'O');
+        std::replace(shape.begin(), shape.end(), 'N', 'S');
+      } else if (isRagged) {
+        std::replace(shape.begin(), shape.end(), 'B', '1');
+      }
+      operands.push_back({"key_scale", element.str(), shape});
+      operands.push_back({"value_scale", element.str(), shape});
+    }
   }
   return operands;
 }
@@ -213,8 +237,11 @@ std::vector<FuzzValue> mlir::attn::getFuzzResults(const FuzzCase &fuzz) {
       results.push_back({"present_value", type, "BGAE"});
     }
   } else {
+    bool isRagged = fuzz.has("ragged");
     results.push_back({"output", fuzz.has("out") ? fuzz.get("out").str() : type,
-                       inLayout(fuzz, 3, "BHME")});
+                       isRagged ? "MHE" : inLayout(fuzz, 3, "BHME")});
+    if (isRagged)
+      lse.shape = "HM";
   }
   if (fuzz.has("lse"))
     results.push_back(lse);
@@ -227,7 +254,9 @@ std::vector<FuzzValue> mlir::attn::getFuzzResults(const FuzzCase &fuzz) {
 static std::string getScoreText(const FuzzCase &fuzz,
                                 llvm::ArrayRef<FuzzValue> operands) {
   std::string text;
-  for (StringRef name : {"bias", "mask", "kv_lengths", "query_offset", "sinks"})
+  for (StringRef name :
+       {"bias", "mask", "kv_lengths", "query_offset", "sinks", "page_table",
+        "cu_seqlens_q", "cu_seqlens_k", "key_scale", "value_scale"})
     for (const FuzzValue &operand : operands)
       if (operand.name == name)
         text += (" " + name + "(%" + name + " : " + operand.getType(fuzz) + ")")

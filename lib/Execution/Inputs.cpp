@@ -108,6 +108,10 @@ mlir::attn::makeInputs(func::FuncOp function, ArrayRef<std::string> specs) {
             : makeTensor(spec, number);
     if (!tensor)
       return usageError(argument + ": " + llvm::toString(tensor.takeError()));
+    // What numpy has no name for comes as bytes.
+    if (tensor->getKind() == ElementKind::I8 &&
+        (*kind == ElementKind::F8E4M3FN || *kind == ElementKind::F8E5M2))
+      *tensor = tensor->reinterpret(*kind);
     if (llvm::Error error = checkFits(*tensor, type, *kind, argument))
       return std::move(error);
     inputs.push_back(*tensor);

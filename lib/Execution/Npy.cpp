@@ -38,13 +38,15 @@ struct Descr {
   ElementKind kind;
 };
 
-/// Element types without the byte order; the first of a kind is written.
+/// Element types without the byte order; the first of a kind is written, the first
+/// of a text is read. numpy has no name for floats of a byte.
 static constexpr Descr kDescrs[] = {
-    {"f2", ElementKind::F16}, {"V2", ElementKind::BF16},
-    {"f4", ElementKind::F32}, {"f8", ElementKind::F64},
-    {"b1", ElementKind::I1},  {"i1", ElementKind::I8},
-    {"u1", ElementKind::I8},  {"i4", ElementKind::I32},
-    {"i8", ElementKind::I64}};
+    {"f2", ElementKind::F16},   {"V2", ElementKind::BF16},
+    {"f4", ElementKind::F32},   {"f8", ElementKind::F64},
+    {"b1", ElementKind::I1},    {"i1", ElementKind::I8},
+    {"u1", ElementKind::I8},    {"i4", ElementKind::I32},
+    {"i8", ElementKind::I64},   {"u1", ElementKind::F8E4M3FN},
+    {"u1", ElementKind::F8E5M2}};
 
 /// Return the text after `'key':` in the dictionary `header`.
 static Expected<StringRef> findValue(StringRef header, StringRef key) {

@@ -7,6 +7,8 @@
 //   P    = softmax of s over the keys that are not excluded, a sink in the
 //   denominator o    = sum of P[j] * v[j]
 
+#include "ReferencePlaces.h"
+
 #include "attn/Execution/Reference.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -42,7 +44,8 @@ struct Geometry {
   int64_t batch, heads, kvHeads, rows, keys, headSize, valueSize;
 };
 
-/// A bias or a mask, read as if it had the shape [B, H, M, N].
+/// A bias or a mask, read as if it had the shape [B, H, M, N]; a scale, read as if
+/// it had [B, G, N].
 class Broadcast {
 public:
   explicit Broadcast(const HostTensor *tensor) : tensor(tensor) {
@@ -52,6 +55,8 @@ public:
       if (tensor->getDim(i) != 1)
         strides[4 - tensor->getRank() + i] = tensor->getStrides()[i];
   }
+
+  double at(int64_t b, int64_t g, int64_t j) const { return at(0, b, g, j); }
 
   explicit operator bool() const { return tensor; }
 
@@ -75,18 +80,18 @@ static Error checkExtent(StringRef name, int64_t dim, int64_t wanted,
                            "' to be " + Twine(wanted) + ", got " + Twine(got));
 }
 
-/// Fails unless `tensor` broadcasts to [B, H, M, N].
+/// Fails unless `tensor` broadcasts to `full`.
 static Error checkBroadcast(StringRef name, const HostTensor *tensor,
-                            const Geometry &g) {
+                            llvm::ArrayRef<int64_t> full) {
   if (!tensor)
     return Error::success();
-  if (tensor->getRank() > 4)
-    return createStringError("expects '" + name + "' of rank 4 or less, got " +
-                             Twine(tensor->getRank()));
-  int64_t full[4] = {g.batch, g.heads, g.rows, g.keys};
+  int64_t most = full.size();
+  if (tensor->getRank() > most)
+    return createStringError("expects '" + name + "' of rank " + Twine(most) +
+                             " or less, got " + Twine(tensor->getRank()));
   for (int64_t i = 0; i < tensor->getRank(); ++i)
     if (tensor->getDim(i) != 1)
-      if (Error error = checkExtent(name, i, full[4 - tensor->getRank() + i],
+      if (Error error = checkExtent(name, i, full[most - tensor->getRank() + i],
                                     tensor->getDim(i)))
         return error;
   return Error::success();
@@ -143,10 +148,18 @@ static Error checkProblem(const AttentionProblem &p, const Geometry &g) {
                              Twine(g.kvHeads) + " key heads evenly");
   if (p.queryOffset && p.causal == Diagonal::BottomRight)
     return createStringError("'query_offset' does not go with bottom_right");
-  if (Error error = checkBroadcast("bias", p.bias, g))
-    return error;
-  if (Error error = checkBroadcast("mask", p.mask, g))
-    return error;
+  int64_t scores[] = {g.batch, g.heads, g.rows, g.keys};
+  int64_t keys[] = {g.batch, g.kvHeads, g.keys};
+  for (auto [name, tensor] :
+       {std::pair<StringRef, const HostTensor *>{"bias", p.bias},
+        {"mask", p.mask}})
+    if (Error error = checkBroadcast(name, tensor, scores))
+      return error;
+  for (auto [name, tensor] :
+       {std::pair<StringRef, const HostTensor *>{"key_scale", p.keyScale},
+        {"value_scale", p.valueScale}})
+    if (Error error = checkBroadcast(name, tensor, keys))
+      return error;
   if (Error error = checkVector("kv_lengths", p.kvLengths, g.batch, false))
     return error;
   if (Error error = checkVector("query_offset", p.queryOffset, g.batch, true))
@@ -162,6 +175,7 @@ public:
   Attention(const AttentionProblem &problem, const Geometry &geometry,
             AttentionResult &result)
       : p(problem), g(geometry), result(result), bias(p.bias), mask(p.mask),
+        keyScale(p.keyScale), valueScale(p.valueScale),
         scale(static_cast<T>(p.scale.value_or(defaultScale()))), scores(g.keys),
         excluded(g.keys), shown(g.valueSize) {
     output = headsFirst(result.output, p.outputOrder);
@@ -188,8 +202,8 @@ private:
       int64_t length = p.kvLengths->loadInteger(b * stride);
       keyLimit = std::min(std::max<int64_t>(length, 0), g.keys);
     }
-    copyRows(g.key, b, head, keyRows);
-    copyRows(g.value, b, head, valueRows);
+    copyRows(g.key, keyScale, b, head, keyRows);
+    copyRows(g.value, valueScale, b, head, valueRows);
     used.assign(g.keys, false);
     for (int64_t h = head * size; h < (head + 1) * size; ++h)
       for (int64_t i = 0; i < g.rows; ++i)
@@ -212,14 +226,16 @@ private:
       }
   }
 
-  /// Convert one head of `tensor` to T, row after row.
-  static void copyRows(const HostTensor &tensor, int64_t b, int64_t head,
-                       std::vector<T> &rows) {
+  /// Convert one head of `tensor` to T, row after row, each by its scale.
+  static void copyRows(const HostTensor &tensor, const Broadcast &scale,
+                       int64_t b, int64_t head, std::vector<T> &rows) {
     rows.clear();
-    for (int64_t j = 0; j < tensor.getDim(2); ++j)
+    for (int64_t j = 0; j < tensor.getDim(2); ++j) {
+      T factor = scale ? static_cast<T>(scale.at(b, head, j)) : T(1);
       for (int64_t d = 0; d < tensor.getDim(3); ++d)
-        rows.push_back(
-            static_cast<T>(tensor.load(tensor.getOffset({b, head, j, d}))));
+        rows.push_back(factor * static_cast<T>(tensor.load(
+                                    tensor.getOffset({b, head, j, d}))));
+    }
   }
 
   int64_t positionOf(int64_t b, int64_t i) const {
@@ -337,7 +353,7 @@ private:
   const AttentionProblem &p;
   const Geometry &g;
   AttentionResult &result;
-  Broadcast bias, mask;
+  Broadcast bias, mask, keyScale, valueScale;
   T scale;
   HostTensor output, mayShow;
   int64_t keyLimit = 0;
@@ -381,6 +397,12 @@ template <typename T>
 static Expected<AttentionResult>
 compute(const AttentionProblem &problem, ElementKind outputKind,
         ElementKind lseKind, ElementKind weightsKind) {
+  // (No weights are asked for then.)
+  if (problem.pageTable || problem.rowEnds)
+    return computeByEntry(
+        problem, outputKind, lseKind, [&](const AttentionProblem &entry) {
+          return compute<T>(entry, outputKind, lseKind, weightsKind);
+        });
   Expected<Geometry> geometry = readGeometry(problem);
   if (!geometry)
     return geometry.takeError();

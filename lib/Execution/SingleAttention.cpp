@@ -72,6 +72,11 @@ AttentionProblem mlir::attn::getProblem(SdpaOp op,
   problem.query = get(op.getQuery());
   problem.key = get(op.getKey());
   problem.value = get(op.getValue());
+  problem.pageTable = get(op.getPageTable());
+  problem.rowEnds = get(op.getCuSeqlensQ());
+  problem.keyEnds = get(op.getCuSeqlensK());
+  problem.keyScale = get(op.getKeyScale());
+  problem.valueScale = get(op.getValueScale());
   problem.bias = get(op.getBias());
   problem.mask = get(op.getMask());
   problem.kvLengths = get(op.getKvLengths());

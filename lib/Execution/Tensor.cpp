@@ -32,11 +32,16 @@ struct KindInfo {
   int64_t bytes;
 };
 
-static constexpr KindInfo kKinds[] = {
-    {ElementKind::F16, "f16", 2}, {ElementKind::BF16, "bf16", 2},
-    {ElementKind::F32, "f32", 4}, {ElementKind::F64, "f64", 8},
-    {ElementKind::I1, "i1", 1},   {ElementKind::I8, "i8", 1},
-    {ElementKind::I32, "i32", 4}, {ElementKind::I64, "i64", 8}};
+static constexpr KindInfo kKinds[] = {{ElementKind::F16, "f16", 2},
+                                      {ElementKind::BF16, "bf16", 2},
+                                      {ElementKind::F32, "f32", 4},
+                                      {ElementKind::F64, "f64", 8},
+                                      {ElementKind::F8E4M3FN, "f8E4M3FN", 1},
+                                      {ElementKind::F8E5M2, "f8E5M2", 1},
+                                      {ElementKind::I1, "i1", 1},
+                                      {ElementKind::I8, "i8", 1},
+                                      {ElementKind::I32, "i32", 4},
+                                      {ElementKind::I64, "i64", 8}};
 
 StringRef mlir::attn::getName(ElementKind kind) {
   return kKinds[static_cast<int>(kind)].name;
@@ -53,13 +58,15 @@ std::optional<ElementKind> mlir::attn::parseElementKind(StringRef name) {
   return std::nullopt;
 }
 
-bool mlir::attn::isFloat(ElementKind kind) { return kind <= ElementKind::F64; }
+bool mlir::attn::isFloat(ElementKind kind) {
+  return kind <= ElementKind::F8E5M2;
+}
 
 static FloatFormat formatOf(ElementKind kind) {
   return static_cast<FloatFormat>(kind);
 }
-static_assert(static_cast<int>(ElementKind::F64) ==
-              static_cast<int>(FloatFormat::F64));
+static_assert(static_cast<int>(ElementKind::F8E5M2) ==
+              static_cast<int>(FloatFormat::F8E5M2));
 
 /// Return the bytes of a tensor, or none where they do not fit into memory.
 static std::optional<int64_t> byteSize(ElementKind kind,
@@ -157,6 +164,9 @@ double HostTensor::load(int64_t offset) const {
   case ElementKind::F16:
   case ElementKind::BF16:
     return decodeFloat(readAs<uint16_t>(address), formatOf(kind));
+  case ElementKind::F8E4M3FN:
+  case ElementKind::F8E5M2:
+    return decodeFloat(readAs<uint8_t>(address), formatOf(kind));
   case ElementKind::F32:
     return readAs<float>(address);
   case ElementKind::F64:
@@ -189,6 +199,10 @@ void HostTensor::store(int64_t offset, double value) const {
   case ElementKind::BF16:
     return writeAs(address,
                    static_cast<uint16_t>(encodeFloat(value, formatOf(kind))));
+  case ElementKind::F8E4M3FN:
+  case ElementKind::F8E5M2:
+    return writeAs(address,
+                   static_cast<uint8_t>(encodeFloat(value, formatOf(kind))));
   case ElementKind::F32:
     return writeAs(address, static_cast<float>(value));
   case ElementKind::F64:
@@ -255,6 +269,12 @@ Expected<HostTensor> HostTensor::convert(ElementKind newKind) const {
     else
       result->store(next++, load(offset));
   });
+  return result;
+}
+
+HostTensor HostTensor::reinterpret(ElementKind newKind) const {
+  HostTensor result = *this;
+  result.kind = newKind;
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "attn/IR/AttentionShape.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -27,20 +28,44 @@ static int64_t staticSize(ArrayRef<Extent> extents) {
   return ShapedType::kDynamic;
 }
 
+/// Return where dimension `dim` of a rank-4 tensor is in `tensor`, which may lack
+/// the batch: then it is rows, heads, channels.
+static Extent extentOf(Value tensor, Layout layout, bool isHead) {
+  bool isWhole = cast<RankedTensorType>(tensor.getType()).getRank() == 4;
+  if (!isWhole)
+    return {tensor, isHead ? 1 : 0};
+  return {tensor, isHead ? headDim(layout) : sequenceDim(layout)};
+}
+
+static Extent channelsOf(Value tensor) {
+  return {tensor, cast<RankedTensorType>(tensor.getType()).getRank() - 1};
+}
+
 /// Call `read` with the places where each dimension of `op` can be read, in
-/// the order of the fields of AttentionShape.
+/// the order of the fields of AttentionShape. Rows and keys are those of all
+/// sequences, keys those of one page.
 template <typename T, typename Read>
 static T readShape(SdpaOp op, Read read) {
   Value q = op.getQuery(), k = op.getKey(), v = op.getValue();
   Layout ql = op.getQueryLayout(), kl = op.getKeyLayout(),
          vl = op.getValueLayout();
-  return T{read({{q, kBatchDim}, {k, kBatchDim}, {v, kBatchDim}}),
-           read({{q, headDim(ql)}}),
-           read({{k, headDim(kl)}, {v, headDim(vl)}}),
-           read({{q, sequenceDim(ql)}}),
-           read({{k, sequenceDim(kl)}, {v, sequenceDim(vl)}}),
-           read({{q, kChannelDim}, {k, kChannelDim}}),
-           read({{v, kChannelDim}})};
+  SmallVector<Extent> batch;
+  if (!op.hasPackedRows())
+    batch.push_back({q, kBatchDim});
+  if (op.isPaged())
+    batch.push_back({op.getPageTable(), 0});
+  else if (!op.hasPackedKeys())
+    batch.append({{k, kBatchDim}, {v, kBatchDim}});
+  // One more than there are sequences.
+  if (batch.empty())
+    batch.push_back({op.getCuSeqlensQ(), 0});
+  return T{read(batch),
+           read({extentOf(q, ql, true)}),
+           read({extentOf(k, kl, true), extentOf(v, vl, true)}),
+           read({extentOf(q, ql, false)}),
+           read({extentOf(k, kl, false), extentOf(v, vl, false)}),
+           read({channelsOf(q), channelsOf(k)}),
+           read({channelsOf(v)})};
 }
 
 /// The same for linear attention, whose query has the steps of the key unless it
@@ -62,35 +87,58 @@ static T readShape(LinearAttentionOp op, Read read) {
            read({{v, kChannelDim}})};
 }
 
-template <typename OpT>
-static AttentionShape getShape(OpT op) {
-  return readShape<AttentionShape>(op, [](std::initializer_list<Extent> list) {
-    return staticSize(ArrayRef<Extent>(list.begin(), list.size()));
-  });
+/// Return the first static size among `extents`, or build that of the first.
+static OpFoldResult readExtent(OpBuilder &builder, Location loc,
+                               ArrayRef<Extent> extents) {
+  int64_t size = staticSize(extents);
+  if (ShapedType::isStatic(size))
+    return builder.getIndexAttr(size);
+  return tensor::DimOp::create(builder, loc, extents[0].tensor, extents[0].dim)
+      .getResult();
 }
 
-AttentionShape AttentionShape::get(SdpaOp op) { return getShape(op); }
-AttentionShape AttentionShape::get(LinearAttentionOp op) {
-  return getShape(op);
-}
-
-template <typename OpT>
-static AttentionDims getDims(OpBuilder &builder, OpT op) {
-  return readShape<AttentionDims>(
-      op, [&](std::initializer_list<Extent> list) -> OpFoldResult {
-        ArrayRef<Extent> extents(list.begin(), list.size());
-        int64_t size = staticSize(extents);
-        if (ShapedType::isStatic(size))
-          return builder.getIndexAttr(size);
-        return tensor::DimOp::create(builder, op.getLoc(), extents[0].tensor,
-                                     extents[0].dim)
-            .getResult();
-      });
+AttentionShape AttentionShape::get(SdpaOp op) {
+  auto shape = readShape<AttentionShape>(op, staticSize);
+  bool isCounted = op.hasPackedRows() && op.hasPackedKeys();
+  if (isCounted && ShapedType::isStatic(shape.batch))
+    --shape.batch;
+  if (op.isPaged()) {
+    int64_t pages = staticSize({{op.getPageTable(), 1}});
+    bool isKnown =
+        ShapedType::isStatic(pages) && ShapedType::isStatic(shape.keys);
+    shape.keys = isKnown ? shape.keys * pages : ShapedType::kDynamic;
+  }
+  // Those of a sequence are known when the program runs.
+  if (op.hasPackedRows())
+    shape.rows = ShapedType::kDynamic;
+  if (op.hasPackedKeys())
+    shape.keys = ShapedType::kDynamic;
+  return shape;
 }
 
 AttentionDims AttentionDims::get(OpBuilder &builder, SdpaOp op) {
-  return getDims(builder, op);
+  Location loc = op.getLoc();
+  auto read = [&](ArrayRef<Extent> extents) {
+    return readExtent(builder, loc, extents);
+  };
+  auto dims = readShape<AttentionDims>(op, read);
+  AffineExpr s0, s1;
+  bindSymbols(builder.getContext(), s0, s1);
+  if (op.hasPackedRows() && op.hasPackedKeys())
+    dims.batch = affine::makeComposedFoldedAffineApply(builder, loc, s0 - 1,
+                                                       {dims.batch});
+  if (op.isPaged())
+    dims.keys = affine::makeComposedFoldedAffineApply(
+        builder, loc, s0 * s1, {dims.keys, read({{op.getPageTable(), 1}})});
+  return dims;
 }
+
+AttentionShape AttentionShape::get(LinearAttentionOp op) {
+  return readShape<AttentionShape>(op, staticSize);
+}
+
 AttentionDims AttentionDims::get(OpBuilder &builder, LinearAttentionOp op) {
-  return getDims(builder, op);
+  return readShape<AttentionDims>(op, [&](ArrayRef<Extent> extents) {
+    return readExtent(builder, op.getLoc(), extents);
+  });
 }

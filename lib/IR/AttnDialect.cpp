@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
@@ -272,6 +273,13 @@ static void printSameTypes(OpAsmPrinter &, Operation *, OperandRange, TypeRange,
                            OperandRange, TypeRange, Type, Type) {}
 
 /// The state that goes into a step has the types of the one that comes out.
+/// The result of an append is the cache, if that is a tensor, and is not written.
+static ParseResult parseAppendResult(OpAsmParser &, Type cache, Type &result) {
+  result = isa<RankedTensorType>(cache) ? cache : Type();
+  return success();
+}
+static void printAppendResult(OpAsmPrinter &, Operation *, Type, Type) {}
+
 static ParseResult parseStateTypes(OpAsmParser &, Type &reference, Type &sum,
                                    Type &acc, Type newReference, Type newSum,
                                    Type newAcc) {

@@ -86,9 +86,7 @@ Value StepDecomposer::product(Value key, Value init) {
   }
   unsigned depth = score.size();
   auto convert = [&](OpBuilder &b, Value x) -> Value {
-    if (x.getType() == tile.elementType)
-      return x;
-    return arith::ExtFOp::create(b, loc, tile.elementType, x);
+    return convertStored(b, loc, x, tile.elementType);
   };
   return tile.generic(depth + 1, {depth},
                       {{op.getQuery(), queryDims}, {key, keyDims}},
@@ -207,7 +205,8 @@ SmallVector<Value> StepDecomposer::fold() {
         return SmallVector<Value>{p, arith::AddFOp::create(b, loc, args[2], p)};
       });
 
-  acc = addValues(acc, streamed ? streamedWeights(weights[0]) : weights[0]);
+  Value scaled = scaledWeights(weights[0], stored);
+  acc = addValues(acc, streamed ? streamedWeights(scaled) : scaled);
   return {reference, weights[1], acc};
 }
 

@@ -116,12 +116,22 @@ static TilingResult tileOf(OpBuilder &builder, BlockStepOp op,
     map.map(init, part);
   Value key = keys(op.getKey(), 0);
   Value value = keys(op.getValue(), op.hasPackedKeys() ? 1 : 0);
+  // One scale is for all keys.
+  auto scales = [&](Value tensor) {
+    return tensor && sizeOf(tensor, 0) != 1 ? keys(tensor, 0) : tensor;
+  };
+  Value keyScale = scales(op.getKeyScale()),
+        valueScale = scales(op.getValueScale());
   Value row = advance(builder, loc, op.getRow(), offsets[0], rowUnit);
   Value firstKey = advance(builder, loc, op.getFirstKey(), offsets[1], keyUnit);
 
   auto tile = cast<BlockStepOp>(builder.clone(*op, map));
   tile.getKeyMutable().assign(key);
   tile.getValueMutable().assign(value);
+  if (keyScale)
+    tile.getKeyScaleMutable().assign(keyScale);
+  if (valueScale)
+    tile.getValueScaleMutable().assign(valueScale);
   tile.getRowMutable().assign(row);
   tile.getFirstKeyMutable().assign(firstKey);
   for (auto [result, init] : llvm::zip(tile->getResults(), tile.getDpsInits()))

@@ -10,6 +10,8 @@
 
 #include "StepDecomposer.h"
 
+#include "attn/IR/LinalgBuilder.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -142,6 +144,26 @@ Value StepDecomposer::readBroadcast(OpBuilder &b, Value tensor) {
       b, loc, tensor, ValueRange{bounded(head, 0), bounded(inHead, 1), key});
 }
 
+/// Return what the key that a body works on is multiplied by.
+Value StepDecomposer::readScale(OpBuilder &b, Value scale) {
+  auto type = cast<RankedTensorType>(scale.getType());
+  Value at;
+  if (type.getDimSize(0) == 1) {
+    at = arith::ConstantIndexOp::create(b, loc, 0);
+  } else {
+    OpBuilder outside(anchor);
+    Value one = arith::ConstantIndexOp::create(outside, loc, 1);
+    Value size = outside.createOrFold<tensor::DimOp>(loc, scale, 0);
+    Value last = outside.createOrFold<arith::SubIOp>(loc, size, one);
+    // Keys that only fill a panel are excluded.
+    auto clamped = arith::MinSIOp::create(b, loc, keyIndex(b), last);
+    clamped->setAttr("attn.unused_beyond", b.getUnitAttr());
+    at = clamped;
+  }
+  Value factor = tensor::ExtractOp::create(b, loc, scale, at);
+  return convertStored(b, loc, factor, tile.elementType);
+}
+
 static Value isNotZero(OpBuilder &b, Location loc, Value number) {
   Value zero =
       arith::ConstantOp::create(b, loc, b.getZeroAttr(number.getType()));
@@ -207,7 +229,7 @@ ScorePlace StepDecomposer::place(OpBuilder &b) {
 /// length stands between q . k and softmax.
 bool StepDecomposer::changesScores() {
   return op.getScale().convertToDouble() != 1.0 || op.getSoftcap() ||
-         op.getBias() || op.getMask() || op.getScoreMod();
+         op.getBias() || op.getMask() || op.getScoreMod() || op.getKeyScale();
 }
 
 /// Return `s` after scale, score_mod, softcap, bias and mask.
@@ -215,6 +237,8 @@ Value StepDecomposer::change(OpBuilder &b, Value s) {
   double scale = op.getScale().convertToDouble();
   if (scale != 1.0)
     s = arith::MulFOp::create(b, loc, s, tile.constant(b, scale));
+  if (Value factors = op.getKeyScale())
+    s = arith::MulFOp::create(b, loc, s, readScale(b, factors));
   Value lowest = tile.constant(b, -std::numeric_limits<double>::infinity());
   Value kept;
   if (Region *scoreMod = op.getScoreMod()) {

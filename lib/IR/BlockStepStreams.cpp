@@ -12,6 +12,8 @@
 
 #include "StepDecomposer.h"
 
+#include "attn/IR/LinalgBuilder.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -51,9 +53,7 @@ Value StepDecomposer::streamedScores() {
                                       place.getResult())
                    .getResult(0);
   auto convert = [&](OpBuilder &b, Value x) -> Value {
-    if (x.getType() == tile.elementType)
-      return x;
-    return arith::ExtFOp::create(b, loc, tile.elementType, x);
+    return convertStored(b, loc, x, tile.elementType);
   };
   // (strip, row, key, channel)
   Value product = tile.generic(

@@ -9,6 +9,8 @@
 
 #include "StepDecomposer.h"
 
+#include "attn/IR/LinalgBuilder.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -40,6 +42,29 @@ Value StepDecomposer::addValues(Value acc, Value weights) {
   return acc;
 }
 
+/// Return `weights`, which `dims` index in the order of scores, each multiplied by
+/// the scale of its value. A weight of 0 stays 0, whatever the scale of a key that
+/// is left out holds.
+Value StepDecomposer::scaledWeights(Value weights, ArrayRef<AffineExpr> dims) {
+  if (!op.getValueScale())
+    return weights;
+  Dims saved = n;
+  if (packed)
+    n = {builder.getAffineDimExpr(2), builder.getAffineDimExpr(3)};
+  Value scaled = tile.generic(
+      dims.size(), {}, {}, {{weights, SmallVector<AffineExpr>(dims)}},
+      [&](OpBuilder &b, ValueRange args) {
+        Value product = arith::MulFOp::create(b, loc, args[0],
+                                              readScale(b, op.getValueScale()));
+        Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
+                                           args[0], tile.constant(b, 0.0));
+        return SmallVector<Value>{
+            arith::SelectOp::create(b, loc, none, args[0], product)};
+      })[0];
+  n = saved;
+  return scaled;
+}
+
 /// Return acc + P . value; with `skipZeros` a weight of 0 takes nothing from a
 /// value, whatever it holds.
 Value StepDecomposer::accumulate(Value acc, Value weights, Value value,
@@ -67,9 +92,7 @@ Value StepDecomposer::accumulate(Value acc, Value weights, Value value,
       tile.generic(accDims.size() + reductions.size(), reductions,
                    {{weights, weightDims}, {value, valueDims}},
                    {{acc, accDims}}, [&](OpBuilder &b, ValueRange args) {
-                     Value v = args[1];
-                     if (v.getType() != tile.elementType)
-                       v = arith::ExtFOp::create(b, loc, tile.elementType, v);
+                     Value v = convertStored(b, loc, args[1], tile.elementType);
                      if (skipZeros) {
                        Value zero = tile.constant(b, 0.0);
                        Value none = arith::CmpFOp::create(

@@ -135,7 +135,8 @@ static BlockStepOp createStep(OpBuilder &b, BlockWeightsOp op) {
   }
   auto step = BlockStepOp::create(
       b, loc, lse, sum.getType(), acc.getType(), op.getQuery(), op.getKey(),
-      value, op.getBias(), op.getMask(), op.getLse(), sum, acc, op.getBatch(),
+      value, op.getBias(), op.getMask(), /*key_scale=*/Value(),
+      /*value_scale=*/Value(), op.getLse(), sum, acc, op.getBatch(),
       op.getHead(), op.getRow(), op.getRowsPerHead(), op.getPosition(),
       op.getFirstKey(), op.getLength(), /*skip_zeros=*/Value(),
       /*masked=*/Value(), op.getScaleAttr(), op.getCausalAttr(),

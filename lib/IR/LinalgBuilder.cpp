@@ -42,6 +42,15 @@ Value mlir::attn::convertFloat(ImplicitLocOpBuilder &b, Value value,
   return arith::TruncFOp::create(b, type, value);
 }
 
+Value mlir::attn::convertStored(OpBuilder &b, Location loc, Value value,
+                                Type type) {
+  if (value.getType() == type)
+    return value;
+  if (getElementTypeOrSelf(value).isInteger())
+    return arith::SIToFPOp::create(b, loc, type, value);
+  return arith::ExtFOp::create(b, loc, type, value);
+}
+
 Value mlir::attn::convertToI64(ImplicitLocOpBuilder &b, Value value) {
   Type type = value.getType(), i64 = b.getI64Type();
   if (type == i64)

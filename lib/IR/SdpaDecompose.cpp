@@ -22,6 +22,8 @@
 // memrefs know no split of a dimension into two dynamic ones. Everything
 // between the operands and the results is in f32 (f64 for f64).
 
+#include "SdpaPlaces.h"
+
 #include "attn/IR/AttentionShape.h"
 #include "attn/IR/AttnOps.h"
 #include "attn/IR/KeyExclusion.h"
@@ -86,6 +88,8 @@ private:
   SmallVector<Indexed> atKey(Value tensor, Layout layout);
   /// Return the element of the key or value tensor `tensor`.
   Value readShared(Value tensor, Layout layout);
+  /// Return `element` of a key or a value as a number, by its scale if any.
+  Value getStored(Value element, Value scale);
   /// Return the indices of an element of a tensor of layout `layout`.
   SmallVector<AffineExpr> getIndices(Layout layout, ArrayRef<AffineExpr> head,
                                      AffineExpr sequence, AffineExpr channel);
@@ -198,6 +202,30 @@ Value SdpaDefinition::readShared(Value tensor, Layout layout) {
   return tensor::ExtractOp::create(b, tensor, indices);
 }
 
+Value SdpaDefinition::getStored(Value element, Value scale) {
+  element = convertStored(b, b.getLoc(), element, accType);
+  if (!scale)
+    return element;
+  auto index = [&](AffineExpr dim) -> Value {
+    return linalg::IndexOp::create(b, cast<AffineDimExpr>(dim).getPosition());
+  };
+  auto type = cast<RankedTensorType>(scale.getType());
+  SmallVector<Value> indices;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    int64_t aligned = dim + 3 - type.getRank();
+    if (type.getDimSize(dim) == 1) {
+      indices.push_back(arith::ConstantIndexOp::create(b, 0));
+      continue;
+    }
+    Value at = index(aligned == 0 ? batch : aligned == 1 ? heads.front() : key);
+    if (aligned == 1 && headsPerGroup)
+      at = arith::DivUIOp::create(b, at, headsPerGroup);
+    indices.push_back(at);
+  }
+  Value factor = tensor::ExtractOp::create(b, scale, indices);
+  return arith::MulFOp::create(b, element, convertFloat(b, factor, accType));
+}
+
 Indexed SdpaDefinition::atScore(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   int64_t rank = type.getRank();
@@ -243,7 +271,7 @@ Value SdpaDefinition::buildProducts() {
     Value element =
         headsPerGroup ? readShared(op.getKey(), op.getKeyLayout()) : args[1];
     Value product = arith::MulFOp::create(b, convertFloat(b, args[0], accType),
-                                          convertFloat(b, element, accType));
+                                          getStored(element, op.getKeyScale()));
     return arith::AddFOp::create(b, args.back(), product);
   });
 }
@@ -440,8 +468,8 @@ Value SdpaDefinition::buildAccumulators(Value scores, Value weights) {
     Value element = headsPerGroup
                         ? readShared(op.getValue(), op.getValueLayout())
                         : args[2];
-    Value product =
-        arith::MulFOp::create(b, args[1], convertFloat(b, element, accType));
+    Value product = arith::MulFOp::create(
+        b, args[1], getStored(element, op.getValueScale()));
     // Not by the weight: one that is too small for its type is 0 as well, and
     // a NaN in its value must show.
     product = arith::SelectOp::create(b, isMinusInfinity(b, args[0]), getZero(),
@@ -565,5 +593,9 @@ Value SdpaDefinition::buildWeightsResult(Value scores, Value weights,
 }
 
 FailureOr<SmallVector<Value>> SdpaOp::decomposeOperation(OpBuilder &builder) {
+  if (hasPackedRows())
+    return decomposeSequences(builder, *this);
+  if (isPaged())
+    return decomposePages(builder, *this);
   return SdpaDefinition(builder, *this).build();
 }

@@ -11,7 +11,6 @@
 #include "attn/IR/ScoreRegion.h"
 #include "attn/IR/ShapeChecks.h"
 
-#include <array>
 #include <cmath>
 
 using namespace mlir;
@@ -37,29 +36,100 @@ double SdpaOp::getScaleValue() {
   return size == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(size));
 }
 
-/// Return the dimensions of a rank-4 tensor of the given layout in its order.
-static std::array<SharedDim *, 4> inLayout(Layout layout, SharedDim &batch,
-                                           SharedDim &heads,
-                                           SharedDim &sequence,
-                                           SharedDim &channels) {
-  if (layout == Layout::bhsd)
-    return {&batch, &heads, &sequence, &channels};
-  return {&batch, &sequence, &heads, &channels};
+namespace {
+/// A tensor of one layout under its name.
+struct LaidOut {
+  NamedType tensor;
+  Layout layout;
+};
+
+/// The dimensions of an op: those of scores, and what else its tensors share.
+struct SdpaDims {
+  ScoreDims scores;
+  SharedDim kvHeads, headSize, valueSize;
+  /// Of the queries or keys of all sequences, of which there is one batch.
+  SharedDim allRows, allKeys, one;
+  /// Of keys and values in pages.
+  SharedDim pool, page, pages;
+};
+} // namespace
+
+/// Fails unless a tensor has these dimensions, in the order of its layout. With
+/// `packed`, the rows of all sequences, it may have rank 3: rows, heads, channels.
+static LogicalResult verifyHeads(SdpaOp op, LaidOut tensor, SharedDim &batch,
+                                 SharedDim &heads, SharedDim &sequence,
+                                 SharedDim &channels, bool packed) {
+  auto type = cast<RankedTensorType>(tensor.tensor.type);
+  // sdpa-C1
+  if (packed && type.getRank() == 3)
+    return verifyShape(op, {&sequence, &heads, &channels}, tensor.tensor);
+  if (tensor.layout == Layout::bhsd)
+    return verifyShape(op, {&batch, &heads, &sequence, &channels},
+                       tensor.tensor);
+  return verifyShape(op, {&batch, &sequence, &heads, &channels}, tensor.tensor);
 }
 
-/// Fails for what has a place in the op but no lowering.
-static LogicalResult verifyLowered(SdpaOp op) {
-  auto refuse = [&](StringRef name) {
-    return op.emitOpError() << "has '" << name << "', which is not lowered";
-  };
-  for (auto [name, operand] :
-       {std::pair<StringRef, Value>{"page_table", op.getPageTable()},
-        {"cu_seqlens_q", op.getCuSeqlensQ()},
-        {"cu_seqlens_k", op.getCuSeqlensK()},
-        {"key_scale", op.getKeyScale()},
-        {"value_scale", op.getValueScale()}})
-    if (operand)
-      return refuse(name);
+/// Fails unless `tensor` has elements of one of `widths` bits.
+static LogicalResult verifyIntegers(SdpaOp op, NamedType tensor,
+                                    ArrayRef<unsigned> widths) {
+  Type type = getElementTypeOrSelf(tensor.type);
+  if (llvm::any_of(widths, [&](unsigned bits) { return type.isInteger(bits); }))
+    return success();
+  InFlightDiagnostic error = op.emitOpError()
+                             << "expects '" << tensor.name << "' of ";
+  llvm::interleave(
+      widths, [&](unsigned bits) { error << "'i" << bits << "'"; },
+      [&] { error << " or "; });
+  return error << ", got " << type;
+}
+
+/// Fails unless the operands that say where sequences and pages lie go together,
+/// and states what follows from them in `dims`.
+static LogicalResult verifyPlaces(SdpaOp op, SdpaDims &dims) {
+  NamedType table("page_table", op.getPageTable()),
+      queries("cu_seqlens_q", op.getCuSeqlensQ()),
+      keys("cu_seqlens_k", op.getCuSeqlensK());
+  // sdpa-C25
+  if (table && keys)
+    return op.emitOpError() << "expects no 'page_table' with 'cu_seqlens_k'";
+  // sdpa-C27
+  if (keys && !queries)
+    return op.emitOpError() << "expects 'cu_seqlens_k' with 'cu_seqlens_q'";
+  // sdpa-C28
+  for (NamedType tensor :
+       {NamedType("bias", op.getBias()), NamedType("mask", op.getMask())})
+    if (queries && tensor)
+      return op.emitOpError()
+             << "expects no '" << tensor.name << "' with 'cu_seqlens_q'";
+  // sdpa-C26
+  SharedDim ends;
+  for (NamedType numbers : {queries, keys})
+    if (numbers && (failed(verifyShape(op, {&ends}, numbers)) ||
+                    failed(verifyIntegers(op, numbers, {32, 64}))))
+      return failure();
+  if (ends.size == 0)
+    return op.emitOpError()
+           << "expects '" << ends.owner << "' of at least 1 element, got 0";
+  if (ends.isStatic())
+    dims.scores.batch = {ends.size - 1, ends.owner, SharedDim::kDerived};
+  // sdpa-C29
+  if (queries)
+    dims.one = {1, queries.name, SharedDim::kDerived};
+  return success();
+}
+
+/// Fails unless the table fits, and states the number of keys in `dims`.
+static LogicalResult verifyTable(SdpaOp op, SdpaDims &dims) {
+  NamedType table("page_table", op.getPageTable());
+  if (!table)
+    return success();
+  // sdpa-C24
+  if (failed(verifyShape(op, {&dims.scores.batch, &dims.pages}, table)) ||
+      failed(verifyIntegers(op, table, {32})))
+    return failure();
+  if (dims.pages.isStatic() && dims.page.isStatic())
+    dims.scores.keys = {dims.pages.size * dims.page.size, table.name,
+                        SharedDim::kDerived};
   return success();
 }
 
@@ -70,9 +140,10 @@ static LogicalResult verifyWeights(SdpaOp op, NamedType query,
   NamedType weights("weights", op.getWeights());
   if (!weights)
     return success();
-  if (op.getPageTable() || op.getCuSeqlensQ() || op.getKeyScale())
-    return op.emitOpError() << "has 'weights' beside pages, packed sequences "
-                               "or scales, which is not lowered";
+  if (op.getPageTable() || op.getCuSeqlensQ())
+    return op.emitOpError()
+           << "has 'weights' beside pages or packed sequences, "
+              "which is not lowered";
   // sdpa-C18
   if (failed(verifyShape(op, {&dims.batch, &dims.heads, &dims.rows, &dims.keys},
                          weights)))
@@ -91,59 +162,116 @@ static LogicalResult verifyWeights(SdpaOp op, NamedType query,
   return success();
 }
 
-LogicalResult SdpaOp::verify() {
-  if (failed(verifyLowered(*this)))
-    return failure();
-  NamedType query("query", getQuery()), key("key", getKey()),
-      value("value", getValue()), output("output", getOutput());
-  // sdpa-C1
-  for (NamedType tensor : {query, key, value, output})
-    if (failed(verifyRank(*this, tensor, 4)))
-      return failure();
-  // sdpa-C2
-  for (NamedType tensor : {key, value})
-    if (failed(verifySameElementType(*this, query, tensor)))
-      return failure();
+/// Return whether elements of `type` are of a byte, with or without a scale.
+static bool isByte(Type type) {
+  return type.isInteger(8) || isa<Float8E4M3FNType, Float8E5M2Type>(type);
+}
 
-  ScoreDims dims;
-  SharedDim kvHeads, headSize, valueSize;
+/// Fails unless keys and values may be stored as they are under the query.
+static LogicalResult verifyStoredTypes(SdpaOp op) {
+  Type query = getElementTypeOrSelf(op.getQuery()),
+       key = getElementTypeOrSelf(op.getKey());
+  // sdpa-C2
+  bool fits = key == query || (isByte(key) && !query.isF64()) ||
+              (query.isF32() && (key.isF16() || key.isBF16()));
+  if (!fits)
+    return op.emitOpError()
+           << "expects 'key' of " << query
+           << ", or of a type that is stored under it, got " << key;
+  return verifySameElementType(op, {"key", op.getKey()},
+                               {"value", op.getValue()});
+}
+
+/// Fails unless scales fit the keys and values that they are for.
+static LogicalResult verifyScales(SdpaOp op, SdpaDims &dims) {
+  SmallVector<SharedDim *> full = {&dims.scores.batch, &dims.kvHeads,
+                                   &dims.scores.keys};
+  if (op.isPaged())
+    full = {&dims.pool, &dims.kvHeads, &dims.page};
+  if (op.hasPackedKeys())
+    full = {&dims.one, &dims.kvHeads, &dims.allKeys};
+  NamedType query("query", op.getQuery());
+  for (NamedType scale : {NamedType("key_scale", op.getKeyScale()),
+                          NamedType("value_scale", op.getValueScale())}) {
+    if (!scale)
+      continue;
+    // sdpa-C23
+    if (Type key = getElementTypeOrSelf(op.getKey()); !isByte(key))
+      return op.emitOpError() << "expects '" << scale.name
+                              << "' with keys and values of i8, f8E4M3FN or "
+                                 "f8E5M2, got "
+                              << key;
+    if (failed(verifyNoWiderThan(op, query, scale)))
+      return failure();
+    if (scale.tensor().getRank() > 0 &&
+        failed(verifyBroadcast(op, full, scale)))
+      return failure();
+  }
+  return success();
+}
+
+/// Fails unless query, key, value and output fit each other.
+static LogicalResult verifyTensors(SdpaOp op, SdpaDims &dims) {
+  bool packedRows = op.hasPackedRows(), packedKeys = op.hasPackedKeys();
+  SharedDim &batch = dims.scores.batch, &heads = dims.scores.heads;
+  SharedDim &rowBatch = packedRows ? dims.one : batch,
+            &rows = packedRows ? dims.allRows : dims.scores.rows;
+  SharedDim *keyBatch = &batch, *keys = &dims.scores.keys;
+  if (op.isPaged())
+    keyBatch = &dims.pool, keys = &dims.page;
+  if (packedKeys)
+    keyBatch = &dims.one, keys = &dims.allKeys;
   // sdpa-C3
-  if (failed(verifyShape(*this,
-                         inLayout(getQueryLayout(), dims.batch, dims.heads,
-                                  dims.rows, headSize),
-                         query)) ||
-      failed(verifyShape(
-          *this,
-          inLayout(getKeyLayout(), dims.batch, kvHeads, dims.keys, headSize),
-          key)) ||
-      failed(verifyShape(
-          *this,
-          inLayout(getValueLayout(), dims.batch, kvHeads, dims.keys, valueSize),
-          value)))
+  if (failed(verifyHeads(op, {{"query", op.getQuery()}, op.getQueryLayout()},
+                         rowBatch, heads, rows, dims.headSize, packedRows)) ||
+      failed(verifyHeads(op, {{"key", op.getKey()}, op.getKeyLayout()},
+                         *keyBatch, dims.kvHeads, *keys, dims.headSize,
+                         packedKeys)) ||
+      failed(verifyHeads(op, {{"value", op.getValue()}, op.getValueLayout()},
+                         *keyBatch, dims.kvHeads, *keys, dims.valueSize,
+                         packedKeys)))
     return failure();
   // sdpa-C4
-  if (failed(verifyShape(*this,
-                         inLayout(getOutputLayout(), dims.batch, dims.heads,
-                                  dims.rows, valueSize),
-                         output)))
+  if (failed(verifyHeads(op, {{"output", op.getOutput()}, op.getOutputLayout()},
+                         rowBatch, heads, rows, dims.valueSize, packedRows)))
     return failure();
   // sdpa-C5
-  if (failed(verifyHeadGroups(*this, dims.heads, kvHeads)))
+  return verifyHeadGroups(op, heads, dims.kvHeads);
+}
+
+LogicalResult SdpaOp::verify() {
+  if (failed(verifyStoredTypes(*this)))
     return failure();
+  SdpaDims dims;
+  if (failed(verifyPlaces(*this, dims)) || failed(verifyTensors(*this, dims)) ||
+      failed(verifyTable(*this, dims)) || failed(verifyScales(*this, dims)))
+    return failure();
+  NamedType lse("lse", getLse());
+  // Its shape is [H, Tq] for all sequences; the rest is as ever.
+  if (lse && hasPackedRows()) {
+    SmallVector<SharedDim *> shape = {&dims.one, &dims.scores.heads,
+                                      &dims.allRows};
+    if (lse.tensor().getRank() == 2)
+      shape.erase(shape.begin());
+    if (failed(verifyShape(*this, shape, lse)) ||
+        failed(verifyAccumulatorType(*this, {"query", getQuery()}, lse)))
+      return failure();
+    lse = {"lse", Value()};
+  }
   if (failed(verifyScoreOperands(*this,
-                                 {query,
+                                 {{"query", getQuery()},
                                   {"bias", getBias()},
                                   {"mask", getMask()},
                                   {"kv_lengths", getKvLengths()},
                                   {"query_offset", getQueryOffset()},
                                   {"sinks", getSinks()},
-                                  {"lse", getLse()},
+                                  lse,
                                   getScale(),
                                   getSoftcap(),
                                   getCausal()},
-                                 dims)))
+                                 dims.scores)))
     return failure();
-  return verifyWeights(*this, query, dims);
+  return verifyWeights(*this, {"query", getQuery()}, dims.scores);
 }
 
 LogicalResult SdpaOp::verifyRegions() {
@@ -155,14 +283,21 @@ LogicalResult SdpaOp::verifyRegions() {
 LogicalResult SdpaOp::reifyResultShapes(OpBuilder &builder,
                                         ReifiedRankedShapedTypeDims &shapes) {
   AttentionDims dims = AttentionDims::get(builder, *this);
-  SmallVector<OpFoldResult> output = {dims.batch, dims.heads, dims.rows,
+  auto type = cast<RankedTensorType>(getOutput().getType());
+  OpFoldResult batch =
+      hasPackedRows() ? OpFoldResult(builder.getIndexAttr(1)) : dims.batch;
+  SmallVector<OpFoldResult> output = {batch, dims.heads, dims.rows,
                                       dims.valueSize};
-  if (getOutputLayout() == Layout::bshd)
+  SmallVector<OpFoldResult> lse(ArrayRef(output).drop_back());
+  if (getOutputLayout() == Layout::bshd || type.getRank() == 3)
     std::swap(output[1], output[2]);
+  if (type.getRank() == 3)
+    output.erase(output.begin());
   shapes.push_back(withStaticExtents(builder, getOutput(), output));
+  if (getLse() && cast<RankedTensorType>(getLse().getType()).getRank() == 2)
+    lse.erase(lse.begin());
   if (getLse())
-    shapes.push_back(withStaticExtents(builder, getLse(),
-                                       {dims.batch, dims.heads, dims.rows}));
+    shapes.push_back(withStaticExtents(builder, getLse(), lse));
   if (getWeights())
     shapes.push_back(withStaticExtents(
         builder, getWeights(), {dims.batch, dims.heads, dims.rows, dims.keys}));

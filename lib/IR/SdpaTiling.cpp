@@ -11,6 +11,10 @@
 //   %k1 = tensor.extract_slice %k[b, h / (H / G), 0, 0] ...
 //   %o1 = attn.sdpa %q1, %k1, %v1 query_offset(%m : index) causal = top_left : ...
 //
+// A tile of one of several sequences in one tensor is a slice of its rows and of its keys, of which there may be none:
+//
+//   %q1 = tensor.extract_slice %q[0, %first + m, h, 0] [1, %rows, 1, 64] ...
+//
 // A tile keeps the meaning of positions: the offset of its first row moves into query_offset, and an alignment at the
 // bottom right becomes an explicit offset, since it would otherwise depend on the tile's own number of rows.
 
@@ -21,6 +25,7 @@
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -32,11 +37,80 @@ SmallVector<utils::IteratorType> SdpaOp::getLoopIteratorTypes() {
   return SmallVector<utils::IteratorType>(3, utils::IteratorType::parallel);
 }
 
+/// Return element `at` of a tensor of integers as an index.
+static Value readIndex(OpBuilder &builder, Location loc, Value tensor,
+                       Value at) {
+  Value number = tensor::ExtractOp::create(builder, loc, tensor, at);
+  if (number.getType().isIndex())
+    return number;
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    number);
+}
+
+namespace {
+/// Where the rows of one sequence lie among those of all.
+struct Sequence {
+  Value first, count;
+
+  /// Read it from the ends of all sequences.
+  static Sequence get(OpBuilder &b, Location loc, Value ends, Value number) {
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    Value first = readIndex(b, loc, ends, number);
+    Value end =
+        readIndex(b, loc, ends, arith::AddIOp::create(b, loc, number, one));
+    return {first, arith::SubIOp::create(b, loc, end, first)};
+  }
+};
+} // namespace
+
+/// Return the number of rows of the longest sequence.
+static Value mostRows(OpBuilder &builder, SdpaOp op, OpFoldResult sequences) {
+  Location loc = op.getLoc();
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value count = getValueOrCreateConstantIndexOp(builder, loc, sequences);
+  auto loop = scf::ForOp::create(
+      builder, loc, zero, count, one, ValueRange{zero},
+      [&](OpBuilder &b, Location, Value number, ValueRange most) {
+        Sequence rows = Sequence::get(b, loc, op.getCuSeqlensQ(), number);
+        Value more = arith::MaxSIOp::create(b, loc, most[0], rows.count);
+        scf::YieldOp::create(b, loc, more);
+      });
+  return loop.getResult(0);
+}
+
 SmallVector<Range> SdpaOp::getIterationDomain(OpBuilder &builder) {
   AttentionDims dims = AttentionDims::get(builder, *this);
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  OpFoldResult rows = dims.rows;
+  if (hasPackedRows())
+    rows = mostRows(builder, *this, dims.batch);
   return {Range{zero, dims.batch, one}, Range{zero, dims.heads, one},
-          Range{zero, dims.rows, one}};
+          Range{zero, rows, one}};
+}
+
+/// Return where the rows of a tile begin among all, and how many there are, for a
+/// tile of rows `from` on of sequence `number`. A sequence may end before.
+static std::pair<OpFoldResult, OpFoldResult> placeRows(OpBuilder &b, SdpaOp op,
+                                                       OpFoldResult number,
+                                                       OpFoldResult from,
+                                                       OpFoldResult size) {
+  if (!op.hasPackedRows())
+    return {from, size};
+  Location loc = op.getLoc();
+  auto value = [&](OpFoldResult extent) {
+    return getValueOrCreateConstantIndexOp(b, loc, extent);
+  };
+  Sequence rows = Sequence::get(b, loc, op.getCuSeqlensQ(), value(number));
+  Value skipped = arith::MinSIOp::create(b, loc, value(from), rows.count);
+  OpFoldResult left =
+      arith::SubIOp::create(b, loc, rows.count, skipped).getResult();
+  Value begin = arith::AddIOp::create(b, loc, rows.first, skipped);
+  // As a minimum whose bound analyses find.
+  return {begin,
+          affine::makeComposedFoldedAffineMin(
+              b, loc, AffineMap::getMultiDimIdentityMap(2, b.getContext()),
+              {left, size})};
 }
 
 namespace {
@@ -60,13 +134,18 @@ struct SdpaTiler {
     return sliced;
   }
 
+  /// Some entries of the batch.
+  struct Batch {
+    OpFoldResult first, count;
+  };
+
   /// Return the rank-4 slice for one layout.
-  Value slice4(Value tensor, Layout layout, OpFoldResult head,
+  Value slice4(Value tensor, Layout layout, Batch batch, OpFoldResult head,
                OpFoldResult heads, OpFoldResult row, OpFoldResult rows,
                OpFoldResult channels) {
     SmallVector<OpFoldResult> at(4, builder.getIndexAttr(0)), extent(4);
-    at[kBatchDim] = offsets[0];
-    extent[kBatchDim] = sizes[0];
+    at[kBatchDim] = batch.first;
+    extent[kBatchDim] = batch.count;
     at[headDim(layout)] = head;
     extent[headDim(layout)] = heads;
     at[sequenceDim(layout)] = row;
@@ -90,6 +169,56 @@ struct SdpaTiler {
                 : sizes[dim]);
     }
     return slice(tensor, at, extent);
+  }
+
+  /// Return the batch entries that hold the queries, or the keys, of the tile: its
+  /// own, the only one of all sequences, or all pages.
+  Batch rowBatch() {
+    if (!op.hasPackedRows())
+      return {offsets[0], sizes[0]};
+    return {builder.getIndexAttr(0), builder.getIndexAttr(1)};
+  }
+  Batch keyBatch() {
+    if (op.isPaged())
+      return {builder.getIndexAttr(0),
+              tensor::getMixedSize(builder, loc, op.getKey(), kBatchDim)};
+    if (op.hasPackedKeys())
+      return {builder.getIndexAttr(0), builder.getIndexAttr(1)};
+    return {offsets[0], sizes[0]};
+  }
+
+  /// Return where the keys of the tile begin, and how many there are: of a page,
+  /// those that it has.
+  Batch keyRange() {
+    OpFoldResult zero = builder.getIndexAttr(0);
+    if (op.isPaged())
+      return {zero, tensor::getMixedSize(builder, loc, op.getKey(),
+                                         sequenceDim(op.getKeyLayout()))};
+    if (!op.hasPackedKeys())
+      return {zero, dims.keys};
+    Sequence keys = Sequence::get(
+        builder, loc, op.getCuSeqlensK(),
+        getValueOrCreateConstantIndexOp(builder, loc, offsets[0]));
+    return {keys.first, keys.count};
+  }
+
+  /// Return the slice of scales of keys or values for the key heads of the tile.
+  Value sliceScale(Value scale, OpFoldResult head, OpFoldResult heads,
+                   Batch keys) {
+    if (!scale)
+      return {};
+    auto type = cast<RankedTensorType>(scale.getType());
+    Batch batch = keyBatch();
+    OpFoldResult first[] = {batch.first, head, keys.first};
+    OpFoldResult count[] = {batch.count, heads, keys.count};
+    int64_t skipped = 3 - type.getRank();
+    SmallVector<OpFoldResult> at, extent;
+    for (int64_t dim = skipped; dim < 3; ++dim) {
+      bool isOne = type.getDimSize(dim - skipped) == 1;
+      at.push_back(isOne ? builder.getIndexAttr(0) : first[dim]);
+      extent.push_back(isOne ? builder.getIndexAttr(1) : count[dim]);
+    }
+    return slice(scale, at, extent);
   }
 
   /// Return how many query heads share a key head; 1 where there is none.
@@ -149,7 +278,8 @@ struct SdpaTiler {
     }
     if (op.getCausal() != Causal::BottomRight)
       return arith::ConstantIndexOp::create(builder, loc, 0);
-    Value length = getValueOrCreateConstantIndexOp(builder, loc, dims.keys);
+    Value length = getValueOrCreateConstantIndexOp(
+        builder, loc, op.isPaged() ? dims.keys : keyRange().count);
     if (Value lengths = op.getKvLengths()) {
       Value given =
           toIndex(tensor::ExtractOp::create(builder, loc, lengths, entry));
@@ -158,6 +288,8 @@ struct SdpaTiler {
       length = arith::MinSIOp::create(builder, loc, given, length);
     }
     Value rows = getValueOrCreateConstantIndexOp(builder, loc, dims.rows);
+    if (op.hasPackedRows())
+      rows = Sequence::get(builder, loc, op.getCuSeqlensQ(), entry).count;
     return arith::SubIOp::create(builder, loc, length, rows);
   }
 
@@ -208,6 +340,11 @@ SdpaOp::getTiledImplementation(OpBuilder &builder,
                                ArrayRef<OpFoldResult> offsets,
                                ArrayRef<OpFoldResult> sizes) {
   Location loc = getLoc();
+  // Of all sequences, a tile has one: the rows of two are no slice.
+  if (hasPackedRows() &&
+      (getConstantIntValue(sizes[0]) != 1 ||
+       cast<RankedTensorType>(getQuery().getType()).getRank() != 4))
+    return failure();
   SdpaTiler tiler{builder,
                   loc,
                   *this,
@@ -218,14 +355,25 @@ SdpaOp::getTiledImplementation(OpBuilder &builder,
   AttentionDims &dims = tiler.dims;
   OpFoldResult zero = builder.getIndexAttr(0);
   auto [kvHead, kvHeads] = tiler.kvHeads();
-  Value query = tiler.slice4(getQuery(), getQueryLayout(), offsets[1], sizes[1],
-                             offsets[2], sizes[2], dims.headSize);
-  Value key = tiler.slice4(getKey(), getKeyLayout(), kvHead, kvHeads, zero,
-                           dims.keys, dims.headSize);
-  Value value = tiler.slice4(getValue(), getValueLayout(), kvHead, kvHeads,
-                             zero, dims.keys, dims.valueSize);
+  auto [row, rows] =
+      placeRows(builder, *this, offsets[0], offsets[2], sizes[2]);
+  Value query = tiler.slice4(getQuery(), getQueryLayout(), tiler.rowBatch(),
+                             offsets[1], sizes[1], row, rows, dims.headSize);
+  SdpaTiler::Batch keys = tiler.keyRange();
+  Value key = tiler.slice4(getKey(), getKeyLayout(), tiler.keyBatch(), kvHead,
+                           kvHeads, keys.first, keys.count, dims.headSize);
+  Value value =
+      tiler.slice4(getValue(), getValueLayout(), tiler.keyBatch(), kvHead,
+                   kvHeads, keys.first, keys.count, dims.valueSize);
+  Value table;
+  if (isPaged())
+    table = tiler.slice(
+        getPageTable(), {offsets[0], zero},
+        {sizes[0], tensor::getMixedSize(builder, loc, getPageTable(), 1)});
   Value bias = tiler.sliceBroadcast(getBias());
   Value mask = tiler.sliceBroadcast(getMask());
+  Value keyScale = tiler.sliceScale(getKeyScale(), kvHead, kvHeads, keys);
+  Value valueScale = tiler.sliceScale(getValueScale(), kvHead, kvHeads, keys);
   Value lengths, sinks;
   if (getKvLengths())
     lengths = tiler.slice(getKvLengths(), {offsets[0]}, {sizes[0]});
@@ -250,11 +398,10 @@ SdpaOp::getTiledImplementation(OpBuilder &builder,
   auto tile = SdpaOp::create(
       builder, loc, types[0], getLse() ? types[1] : Type(),
       getWeights() ? types.back() : Type(), query, key, value, bias, mask,
-      lengths, offset, sinks,
-      /*page_table=*/Value(), /*cu_seqlens_q=*/Value(),
-      /*cu_seqlens_k=*/Value(), /*key_scale=*/Value(), /*value_scale=*/Value(),
-      getScaleAttr(), CausalAttr::get(getContext(), causal), getWindowAttr(),
-      getSoftcapAttr(), getLayoutAttr(), getScheduleAttr());
+      lengths, offset, sinks, table, /*cu_seqlens_q=*/Value(),
+      /*cu_seqlens_k=*/Value(), keyScale, valueScale, getScaleAttr(),
+      CausalAttr::get(getContext(), causal), getWindowAttr(), getSoftcapAttr(),
+      getLayoutAttr(), getScheduleAttr());
   tiler.copyRegion(getScoreMod(), tile.getScoreMod());
   tiler.copyRegion(getMaskMod(), tile.getMaskMod());
   return TilingResult{
@@ -265,11 +412,18 @@ LogicalResult SdpaOp::getResultTilePosition(
     OpBuilder &builder, unsigned resultNumber, ArrayRef<OpFoldResult> offsets,
     ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
     SmallVector<OpFoldResult> &resultSizes) {
+  auto [row, rows] =
+      placeRows(builder, *this, offsets[0], offsets[2], sizes[2]);
+  OpFoldResult first = offsets[0], count = sizes[0];
+  if (hasPackedRows()) {
+    first = builder.getIndexAttr(0);
+    count = builder.getIndexAttr(1);
+  }
   Value result = getOperation()->getResult(resultNumber);
   AttentionDims dims = AttentionDims::get(builder, *this);
   if (result != getOutput()) {
-    resultOffsets = llvm::to_vector(offsets.take_front(3));
-    resultSizes = llvm::to_vector(sizes.take_front(3));
+    resultOffsets = {first, offsets[1], row};
+    resultSizes = {count, sizes[1], rows};
     if (result == getLse())
       return success();
     resultOffsets.push_back(builder.getIndexAttr(0));
@@ -279,11 +433,11 @@ LogicalResult SdpaOp::getResultTilePosition(
   Layout layout = getOutputLayout();
   resultOffsets.assign(4, builder.getIndexAttr(0));
   resultSizes.assign(4, dims.valueSize);
-  resultOffsets[kBatchDim] = offsets[0];
-  resultSizes[kBatchDim] = sizes[0];
+  resultOffsets[kBatchDim] = first;
+  resultSizes[kBatchDim] = count;
   resultOffsets[headDim(layout)] = offsets[1];
   resultSizes[headDim(layout)] = sizes[1];
-  resultOffsets[sequenceDim(layout)] = offsets[2];
-  resultSizes[sequenceDim(layout)] = sizes[2];
+  resultOffsets[sequenceDim(layout)] = row;
+  resultSizes[sequenceDim(layout)] = rows;
   return success();
 }

@@ -56,6 +56,8 @@ private:
   std::pair<Value, Value> splitRow(OpBuilder &b, Value row);
   Value keyIndex(OpBuilder &b);
   Value readBroadcast(OpBuilder &b, Value tensor);
+  Value readScale(OpBuilder &b, Value scale);
+  Value scaledWeights(Value weights, ArrayRef<AffineExpr> dims);
   Value top(Value scores);
   Value keyLimit(Value position);
   Value accumulate(Value acc, Value weights, Value value, bool skipZeros);

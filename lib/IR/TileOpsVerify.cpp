@@ -145,6 +145,27 @@ static LogicalResult verifyChannels(BlockStepOp op) {
   return success();
 }
 
+/// Fails unless scales are one number, or one for each key that is read.
+static LogicalResult verifyScales(BlockStepOp op) {
+  SharedDim keys;
+  if (failed(verifyDim(op, keys, {"key", op.getKey()}, 0)))
+    return failure();
+  // block_step-C12
+  for (NamedType scale : {NamedType("key_scale", op.getKeyScale()),
+                          NamedType("value_scale", op.getValueScale())}) {
+    if (!scale)
+      continue;
+    if (op.hasPackedKeys())
+      return op.emitOpError()
+             << "expects no '" << scale.name << "' for keys that are packed";
+    if (failed(verifyRank(op, scale, 1)) ||
+        failed(verifyBroadcast(op, {&keys}, scale)) ||
+        failed(verifyNoWiderThan(op, {"query", op.getQuery()}, scale)))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult BlockStepOp::verify() {
   NamedType query("query", getQuery());
   NamedState state = {
@@ -161,7 +182,7 @@ LogicalResult BlockStepOp::verify() {
     return failure();
   if (failed(isStreamed() ? verifyStreamed(*this, state, dims)
                           : verifyProducts(*this, state.isPacked(), dims)) ||
-      failed(verifyChannels(*this)))
+      failed(verifyChannels(*this)) || failed(verifyScales(*this)))
     return failure();
   // block_step-C4
   for (NamedType tensor :

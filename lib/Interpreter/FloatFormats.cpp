@@ -1,7 +1,7 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Rounds doubles to f16, bf16 and f32 and reads them back.
+// Rounds doubles to the smaller formats and reads them back.
 
 #include "attn/Interpreter/FloatFormats.h"
 
@@ -13,18 +13,26 @@ using namespace mlir::attn;
 /// Bits of the fraction of a double.
 constexpr int kDoubleFraction = 52;
 
-/// The two 16-bit formats: how many bits the exponent and the fraction have.
+/// A format of 16 or 8 bits: how many bits the exponent and the fraction have, and
+/// whether it has numbers with the largest exponent, and no infinity: its only NaN
+/// is all ones.
 struct SmallFormat {
   int exponentBits, fractionBits;
+  bool isFinite = false;
 
   int bias() const { return (1 << (exponentBits - 1)) - 1; }
+  /// What is too large becomes this: an infinity, or the NaN.
   uint64_t infinity() const {
+    if (isFinite)
+      return (uint64_t(1) << (exponentBits + fractionBits)) - 1;
     return ((uint64_t(1) << exponentBits) - 1) << fractionBits;
   }
 };
 
 static constexpr SmallFormat kF16 = {5, 10};
 static constexpr SmallFormat kBF16 = {8, 7};
+static constexpr SmallFormat kF8E4M3FN = {4, 3, /*isFinite=*/true};
+static constexpr SmallFormat kF8E5M2 = {5, 2};
 
 /// Return `significand` without its last `shift` bits, to nearest, ties to
 /// even.
@@ -44,7 +52,8 @@ static uint64_t encodeSmall(double value, SmallFormat format) {
   uint64_t fraction = bits & ((uint64_t(1) << kDoubleFraction) - 1);
   int exponent = static_cast<int>((bits >> kDoubleFraction) & 0x7ff);
   if (exponent == 0x7ff) {
-    uint64_t quiet = uint64_t(1) << (format.fractionBits - 1);
+    uint64_t quiet =
+        format.isFinite ? 0 : uint64_t(1) << (format.fractionBits - 1);
     return sign | format.infinity() | (fraction ? quiet : 0);
   }
   if (exponent == 0)
@@ -69,7 +78,12 @@ static double decodeSmall(uint64_t bits, SmallFormat format) {
   uint64_t sign = (bits >> (format.exponentBits + format.fractionBits)) & 1;
   uint64_t wide = fraction << (kDoubleFraction - format.fractionBits);
   double magnitude;
-  if (exponent == (uint64_t(1) << format.exponentBits) - 1)
+  uint64_t ones =
+      (uint64_t(1) << (format.exponentBits + format.fractionBits)) - 1;
+  if (format.isFinite && (bits & ones) != ones && exponent != 0)
+    magnitude = llvm::bit_cast<double>(
+        ((exponent + 1023 - format.bias()) << 52) | wide);
+  else if (exponent == (uint64_t(1) << format.exponentBits) - 1)
     magnitude = llvm::bit_cast<double>((uint64_t(0x7ff) << 52) | wide);
   else if (exponent == 0)
     magnitude = static_cast<double>(fraction) *
@@ -87,6 +101,10 @@ uint64_t mlir::attn::encodeFloat(double value, FloatFormat format) {
     return encodeSmall(value, kF16);
   case FloatFormat::BF16:
     return encodeSmall(value, kBF16);
+  case FloatFormat::F8E4M3FN:
+    return encodeSmall(value, kF8E4M3FN);
+  case FloatFormat::F8E5M2:
+    return encodeSmall(value, kF8E5M2);
   case FloatFormat::F32:
     return llvm::bit_cast<uint32_t>(static_cast<float>(value));
   case FloatFormat::F64:
@@ -101,6 +119,10 @@ double mlir::attn::decodeFloat(uint64_t bits, FloatFormat format) {
     return decodeSmall(bits, kF16);
   case FloatFormat::BF16:
     return decodeSmall(bits, kBF16);
+  case FloatFormat::F8E4M3FN:
+    return decodeSmall(bits, kF8E4M3FN);
+  case FloatFormat::F8E5M2:
+    return decodeSmall(bits, kF8E5M2);
   case FloatFormat::F32:
     return llvm::bit_cast<float>(static_cast<uint32_t>(bits));
   case FloatFormat::F64:

@@ -26,6 +26,7 @@ Machine::Machine(Arithmetic arithmetic, AttentionStatistics &statistics)
   addLinalgHandlers(*this);
   addAttentionHandlers(*this);
   addLayerHandlers(*this);
+  addCacheHandlers(*this);
   addLinearAttentionHandlers(*this);
   addStateHandlers(*this);
 }

@@ -111,6 +111,7 @@ void addShapeHandlers(Machine &machine);
 void addLinalgHandlers(Machine &machine);
 void addAttentionHandlers(Machine &machine);
 void addLayerHandlers(Machine &machine);
+void addCacheHandlers(Machine &machine);
 void addLinearAttentionHandlers(Machine &machine);
 void addStateHandlers(Machine &machine);
 

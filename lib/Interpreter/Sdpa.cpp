@@ -92,6 +92,18 @@ private:
     return tensor.cells[offset];
   }
 
+  /// Return element `cell` of `stored`, a key or a value, as a number.
+  static T number(const Heads &stored, Cell cell) {
+    return stored.tensor.isFloat() ? static_cast<T>(cell.real)
+                                   : static_cast<T>(cell.integer);
+  }
+
+  /// Return what key `j` of key head `head` is multiplied by.
+  static T factor(const TensorValue *scale, int64_t b, int64_t head,
+                  int64_t j) {
+    return scale ? static_cast<T>(broadcast(*scale, {b, head, j}).real) : T(1);
+  }
+
   int64_t keyCount(int64_t b) const {
     if (!in.lengths)
       return key.sequence;
@@ -115,17 +127,18 @@ private:
   FailureOr<T> score(int64_t b, int64_t h, int64_t i, int64_t j) {
     const Cell *q = query.tensor.cells.data() + query.rowOffset(b, h, i);
     const Cell *k = key.tensor.cells.data() + key.rowOffset(b, keyHead(h), j);
+    T by = factor(in.keyScale, b, keyHead(h), j);
     T product = 0;
     for (int64_t d = 0; d < query.channels; ++d)
-      product += static_cast<T>(q[d].real) * static_cast<T>(k[d].real);
+      product += static_cast<T>(q[d].real) * (number(key, k[d]) * by);
     T s = scale * product;
     constexpr T kNone = -std::numeric_limits<T>::infinity();
     if (scoreMod) {
       // A key that the bias excludes is none for the region.
       if (in.bias && T(broadcast(*in.bias, {b, h, i, j}).real) == kNone)
         return kNone;
-      FailureOr<Cell> changed =
-          evaluate(*scoreMod, {realCell(s)}, b, h, positionOf(b, i), j);
+      FailureOr<Cell> changed = evaluate(
+          *scoreMod, {realCell(s)}, in.firstEntry + b, h, positionOf(b, i), j);
       if (failed(changed))
         return failure();
       s = static_cast<T>(changed->real);
@@ -153,7 +166,8 @@ private:
   FailureOr<bool> isMasked(int64_t b, int64_t h, int64_t i, int64_t j) {
     if (!maskMod)
       return false;
-    FailureOr<Cell> kept = evaluate(*maskMod, {}, b, h, positionOf(b, i), j);
+    FailureOr<Cell> kept =
+        evaluate(*maskMod, {}, in.firstEntry + b, h, positionOf(b, i), j);
     if (failed(kept))
       return failure();
     return !(kept->integer & 1);
@@ -230,14 +244,15 @@ private:
       return;
     const Cell *v =
         value.tensor.cells.data() + value.rowOffset(b, keyHead(h), j);
+    T by = factor(in.valueScale, b, keyHead(h), j);
     for (int64_t e = 0; e < value.channels; ++e)
-      result[e] += weight * static_cast<T>(v[e].real);
+      result[e] += weight * (number(value, v[e]) * by);
     int64_t row = value.rowOffset(b, keyHead(h), j) / value.channels;
     if (used[row])
       return;
     used[row] = true;
     for (int64_t e = 0; e < value.channels; ++e)
-      note(v[e].real, statistics.largestValue);
+      note(number(value, v[e]) * by, statistics.largestValue);
   }
 
   const SdpaInputs &in;
@@ -294,6 +309,10 @@ static LogicalResult verifyInputs(Operation *op, const SdpaInputs &in) {
       {"value", sequenceDim(in.valueLayout), value.sequence, key.sequence}};
   if (in.lengths)
     extents.push_back({"kv_lengths", 0, in.lengths->shape[0], batch});
+  int64_t scales[3] = {batch, key.heads, key.sequence};
+  if (failed(verifyBroadcast(op, "key_scale", in.keyScale, scales)) ||
+      failed(verifyBroadcast(op, "value_scale", in.valueScale, scales)))
+    return failure();
   if (in.sinks)
     extents.push_back({"sinks", 0, in.sinks->shape[0], query.heads});
   if (in.offset && in.offset->isTensor() &&
@@ -355,6 +374,8 @@ static LogicalResult runSdpa(Machine &machine, SdpaOp op) {
   in.query = &machine.getTensor(op.getQuery());
   in.key = &machine.getTensor(op.getKey());
   in.value = &machine.getTensor(op.getValue());
+  in.keyScale = machine.getOptionalTensor(op.getKeyScale());
+  in.valueScale = machine.getOptionalTensor(op.getValueScale());
   in.bias = machine.getOptionalTensor(op.getBias());
   in.mask = machine.getOptionalTensor(op.getMask());
   in.lengths = machine.getOptionalTensor(op.getKvLengths());
@@ -379,7 +400,12 @@ static LogicalResult runSdpa(Machine &machine, SdpaOp op) {
   in.valueLayout = op.getValueLayout();
   in.outputLayout = op.getOutputLayout();
   in.weights = bool(op.getWeights());
-  FailureOr<SdpaOutputs> outputs = computeSdpa(machine, op, in);
+  SdpaPlaces places{machine.getOptionalTensor(op.getPageTable()),
+                    machine.getOptionalTensor(op.getCuSeqlensQ()),
+                    machine.getOptionalTensor(op.getCuSeqlensK())};
+  FailureOr<SdpaOutputs> outputs =
+      places ? computePlacedSdpa(machine, op, in, places)
+             : computeSdpa(machine, op, in);
   if (failed(outputs))
     return failure();
   setRounded(machine, op.getOutput(), std::move(outputs->output));

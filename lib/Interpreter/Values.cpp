@@ -19,6 +19,10 @@ std::optional<FloatFormat> mlir::attn::getFloatFormat(Type type) {
     return FloatFormat::F32;
   if (type.isF64())
     return FloatFormat::F64;
+  if (isa<Float8E4M3FNType>(type))
+    return FloatFormat::F8E4M3FN;
+  if (isa<Float8E5M2Type>(type))
+    return FloatFormat::F8E5M2;
   return std::nullopt;
 }
 

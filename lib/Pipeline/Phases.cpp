@@ -99,11 +99,13 @@ static void buildLinalg(OpPassManager &pm) {
 }
 
 // attn-opt --attn-register-tiles --canonicalize --cse --attn-approximate-math
+//   --attn-expand-small-floats
 static void buildVectors(OpPassManager &pm) {
   pm.addPass(createRegisterTiles());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createApproximateMath());
+  pm.addPass(createExpandSmallFloats());
 }
 
 // attn-opt --attn-expose-buffers --empty-tensor-to-alloc-tensor

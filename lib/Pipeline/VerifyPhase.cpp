@@ -44,7 +44,7 @@ static bool anyType(Operation *op, function_ref<bool(Type)> predicate) {
 }
 
 static LogicalResult verifyCore(Operation *op) {
-  if (isa<MhaOp, RopeOp>(op))
+  if (isa<CacheAppendOp, MhaOp, RopeOp>(op))
     return leftOver(op, "core");
   return success();
 }

@@ -89,19 +89,25 @@ static const char *type_name(int64_t code) {
     return "bf";
   case 6:
     return "bool";
+  case 10:
+    return "f8E4M3FN of bits ";
+  case 12:
+    return "f8E5M2 of bits ";
   default:
     return "type of another kind ";
   }
 }
 
 /// Return true if elements of the tensor may be read as the expected type: a
-/// boolean is a byte that is zero or not.
+/// boolean is a byte that is zero or not, and a float of a byte may come as one.
 static int has_type(const DLTensor *tensor, const Expected *expected) {
   DLDataType type = tensor->dtype;
   if (type.lanes != 1 || type.bits != expected->bits)
     return 0;
   if (type.code == expected->code)
     return 1;
+  if (expected->code == 10 || expected->code == 12)
+    return type.code == 1;
   return expected->code == 0 && expected->bits == 8 &&
          (type.code == 1 || type.code == 6);
 }

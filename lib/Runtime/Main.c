@@ -165,9 +165,11 @@ static int write_npy(const char *path, const DLTensor *tensor) {
   static const char kinds[] = {'i', 'u', 'f', '?', 'V', '?', 'b'};
   char header[1024];
   int bytes = tensor->dtype.bits / 8;
+  // Floats of a byte, which numpy has no name for, are bytes.
+  char kind = tensor->dtype.code > 6 ? 'u' : kinds[tensor->dtype.code];
   int at = snprintf(header, sizeof header,
                     "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (",
-                    bytes == 1 ? '|' : '<', kinds[tensor->dtype.code], bytes);
+                    bytes == 1 ? '|' : '<', kind, bytes);
   for (int64_t d = 0; d < tensor->ndim; ++d)
     at += snprintf(header + at, sizeof header - (size_t)at, "%lld, ",
                    (long long)tensor->shape[d]);

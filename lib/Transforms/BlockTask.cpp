@@ -44,9 +44,9 @@ static OpFoldResult ceilDiv(OpBuilder &b, Location loc, OpFoldResult value,
   return apply(b, loc, b.getAffineSymbolExpr(0).ceilDiv(divisor), {value});
 }
 
-BlockTask::BlockTask(RewriterBase &rewriter, SdpaOp tile)
-    : rewriter(rewriter), tile(tile), loc(tile.getLoc()),
-      schedule(tile.getScheduleAttr()) {
+BlockTask::BlockTask(RewriterBase &rewriter, SdpaOp tile, bool mayBeEmpty)
+    : rewriter(rewriter), tile(tile), mayBeEmpty(mayBeEmpty),
+      loc(tile.getLoc()), schedule(tile.getScheduleAttr()) {
   rewriter.setInsertionPoint(tile);
   dims = AttentionDims::get(rewriter, tile);
   auto queryType = cast<RankedTensorType>(tile.getQuery().getType());
@@ -109,7 +109,21 @@ BlockTask::KeyRange BlockTask::keyRange(Value begin, Value end) {
     hi = min(hi, add(last, index(std::min(*window.getRight(), kFarthest) + 1)));
   if (window && window.getLeft())
     lo = max(lo, add(first, index(-std::min(*window.getLeft(), kFarthest))));
+  // No block has keys of two pages.
+  if (areBlocksInPages() && !getConstantIntValue(lo)) {
+    AffineExpr s0 = rewriter.getAffineSymbolExpr(0);
+    int64_t block = schedule.getBlockN();
+    lo = getValueOrCreateConstantIndexOp(rewriter, loc,
+                                         apply(rewriter, loc,
+                                               s0.floorDiv(block) * block,
+                                               {getAsOpFoldResult(lo)}));
+  }
   hi = max(hi, lo);
+  if (mayBeEmpty) {
+    Value none = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                                       rows, index(0));
+    hi = arith::SelectOp::create(rewriter, loc, none, lo, hi);
+  }
   // Without exclusions, whole blocks hold nothing that is padded.
   std::optional<int64_t> from = getConstantIntValue(lo),
                          to = getConstantIntValue(hi);
@@ -117,21 +131,22 @@ BlockTask::KeyRange BlockTask::keyRange(Value begin, Value end) {
   return {lo, hi, causal || window || !isWhole};
 }
 
-/// Return keys `begin` to `end` of a [1, 1, N, C] tile as [keys, C].
+/// Return keys `begin` to `end` of a [1, 1, N, C] tile as [keys, C]. Those in pages
+/// have none of their own: what readPages puts in their place block by block.
 Value BlockTask::keys(Value tensor, Layout layout, Value begin, Value end) {
   SmallVector<OpFoldResult> sizes =
       tensor::getMixedSizes(rewriter, loc, tensor);
   SmallVector<OpFoldResult> offsets(4, rewriter.getIndexAttr(0)),
       ones(4, rewriter.getIndexAttr(1));
-  AffineExpr s0, s1;
-  bindSymbols(rewriter.getContext(), s0, s1);
   offsets[sequenceDim(layout)] = getAsOpFoldResult(begin);
-  OpFoldResult count =
-      apply(rewriter, loc, s0 - s1,
-            {getAsOpFoldResult(end), getAsOpFoldResult(begin)});
+  OpFoldResult count = keysIn(begin, end);
   sizes[sequenceDim(layout)] = count;
   sizes[kBatchDim] = sizes[headDim(layout)] = rewriter.getIndexAttr(1);
   auto type = cast<RankedTensorType>(tensor.getType());
+  if (tile.isPaged())
+    return tensor::EmptyOp::create(
+        rewriter, loc, ArrayRef<OpFoldResult>{count, sizes[kChannelDim]},
+        type.getElementType());
   SmallVector<int64_t> shape = {
       getConstantIntValue(count).value_or(ShapedType::kDynamic),
       type.getDimSize(kChannelDim)};
@@ -148,11 +163,12 @@ IntegerAttr BlockTask::countedChannels() {
   return rewriter.getI64IntegerAttr(*size);
 }
 
-/// Return a bias or a mask of the tile as [heads, rows, keys], each 1 or full.
+/// Return a bias or a mask of a tile without the batch.
 Value BlockTask::broadcastToTask(Value tensor) {
   if (!tensor)
     return {};
-  int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
+  auto type = cast<RankedTensorType>(tensor.getType());
+  int64_t rank = type.getRank();
   if (rank == 4)
     return dropUnitDims(tensor, {1, 2, 3});
   SmallVector<ReassociationIndices> groups(rank);
@@ -160,7 +176,6 @@ Value BlockTask::broadcastToTask(Value tensor) {
     groups[dim] = {dim + 3 - rank};
   for (int64_t dim = 0; rank > 0 && dim < 3 - rank; ++dim)
     groups[0].insert(groups[0].begin() + dim, dim);
-  auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<int64_t> shape(3 - rank, 1);
   llvm::append_range(shape, type.getShape());
   return tensor::ExpandShapeOp::create(
@@ -181,11 +196,14 @@ FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
   auto step = BlockStepOp::create(
       rewriter, loc, state.reference.getType(), state.sum.getType(),
       state.acc.getType(), query, key, value, broadcastToTask(tile.getBias()),
-      broadcastToTask(tile.getMask()), state.reference, state.sum, state.acc,
-      index(0), index(0), index(0), rowsPerHead(), tile.getQueryOffset(),
-      range.begin, range.end, skipZeros, /*masked=*/Value(),
-      rewriter.getF64FloatAttr(1.0), causal ? unit : UnitAttr(), window,
-      tile.getSoftcapAttr(), range.bounded ? unit : UnitAttr(),
+      broadcastToTask(tile.getMask()),
+      scales(tile.getKeyScale(), range.begin, range.end),
+      scales(tile.getValueScale(), range.begin, range.end), state.reference,
+      state.sum, state.acc, index(0), index(0), index(0), rowsPerHead(),
+      tile.getQueryOffset(), range.begin, range.end, skipZeros,
+      /*masked=*/Value(), rewriter.getF64FloatAttr(1.0),
+      causal ? unit : UnitAttr(), window, tile.getSoftcapAttr(),
+      range.bounded ? unit : UnitAttr(),
       /*channels=*/IntegerAttr(), schedule, countRegions());
   copyRegions(step.getMods());
   analyseRows(step);
@@ -200,9 +218,13 @@ FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
                      tiled->replacements[2]};
   rewriter.replaceOp(step, tiled->replacements);
   OpBuilder::InsertionGuard guard(rewriter);
-  for (Operation *op : tiled->tiledOps)
-    if (failed(finishStep(cast<BlockStepOp>(op))))
+  for (Operation *op : tiled->tiledOps) {
+    auto part = cast<BlockStepOp>(op);
+    if (tile.isPaged())
+      readPages(part);
+    if (failed(finishStep(part)))
       return failure();
+  }
   return result;
 }
 
@@ -217,9 +239,11 @@ LogicalResult BlockTask::finishStep(BlockStepOp step) {
 /// Pack the key and the value of `step`, then tile it over strips of rows.
 LogicalResult BlockTask::packStep(BlockStepOp step) {
   rewriter.setInsertionPoint(step);
-  Value key = packKeys(step.getKey(), /*value=*/false);
-  Value value = packKeys(step.getValue(), /*value=*/true);
+  Value key = packKeys(step.getKey(), step.getKeyScale(), /*value=*/false);
+  Value value = packKeys(step.getValue(), step.getValueScale(), /*value=*/true);
   rewriter.modifyOpInPlace(step, [&] {
+    step.getKeyScaleMutable().clear();
+    step.getValueScaleMutable().clear();
     step.getKeyMutable().assign(key);
     step.getValueMutable().assign(value);
     step.setChannelsAttr(countedChannels());

@@ -12,6 +12,7 @@
 //
 // Storage has the size of a whole block in every task, so that it can be placed once.
 
+#include "attn/IR/LinalgBuilder.h"
 #include "attn/Transforms/BlockTask.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -118,23 +119,72 @@ Value BlockTask::packQuery() {
       .getResult();
 }
 
-/// Return `rows` [keys, C] in the accumulator's type.
-Value BlockTask::toAccumulator(Value rows) {
+/// Return `rows` [keys, C] in the accumulator's type, each by its `scale`, of which
+/// there may be none, one, or one for each row.
+Value BlockTask::toAccumulator(Value rows, Value scale) {
   auto type = cast<RankedTensorType>(rows.getType());
   if (type.getElementType() == accumulator)
     return rows;
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, rows);
   Value init = storage({rewriter.getIndexAttr(schedule.getBlockN()), sizes[1]},
                        sizes, accumulator);
-  return mapRows(rows, init, [&](OpBuilder &b, Value x) -> Value {
-    return arith::ExtFOp::create(b, loc, accumulator, x);
-  });
+  SmallVector<Value> inputs{rows};
+  SmallVector<AffineMap> maps(2, rewriter.getMultiDimIdentityMap(2));
+  Value factor;
+  if (scale && cast<RankedTensorType>(scale.getType()).getDimSize(0) == 1) {
+    factor = tensor::ExtractOp::create(rewriter, loc, scale, index(0));
+  } else if (scale) {
+    inputs.push_back(scale);
+    maps.insert(maps.begin() + 1,
+                AffineMap::get(2, 0, rewriter.getAffineDimExpr(0)));
+  }
+  return linalg::GenericOp::create(
+             rewriter, loc, init.getType(), inputs, ValueRange{init}, maps,
+             SmallVector<utils::IteratorType>(2, utils::IteratorType::parallel),
+             [&](OpBuilder &b, Location, ValueRange args) {
+               Value x = convertStored(b, loc, args[0], accumulator);
+               if (Value by = inputs.size() > 1 ? args[1] : factor)
+                 x = arith::MulFOp::create(
+                     b, loc, x, convertStored(b, loc, by, accumulator));
+               linalg::YieldOp::create(b, loc, x);
+             })
+      .getResult(0);
+}
+
+OpFoldResult BlockTask::keysIn(Value begin, Value end) {
+  AffineExpr s0, s1;
+  bindSymbols(rewriter.getContext(), s0, s1);
+  return apply(rewriter, loc, s0 - s1,
+               {getAsOpFoldResult(end), getAsOpFoldResult(begin)});
+}
+
+/// Return scales `begin` to `end` of a [1, 1, N] tile as [keys], or the one that
+/// there is.
+Value BlockTask::scales(Value tensor, Value begin, Value end) {
+  if (!tensor)
+    return {};
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<OpFoldResult> offsets(3, rewriter.getIndexAttr(0)),
+      ones(3, rewriter.getIndexAttr(1)), sizes = ones;
+  if (type.getDimSize(2) != 1) {
+    offsets[2] = getAsOpFoldResult(begin);
+    sizes[2] = keysIn(begin, end);
+  }
+  // One of each page is one of each key.
+  if (tile.isPaged() && (type.getDimSize(0) != 1 || type.getDimSize(2) != 1)) {
+    OpFoldResult all = keysIn(begin, end);
+    return tensor::EmptyOp::create(rewriter, loc, all, type.getElementType());
+  }
+  int64_t count = getConstantIntValue(sizes[2]).value_or(ShapedType::kDynamic);
+  return tensor::ExtractSliceOp::create(
+      rewriter, loc, RankedTensorType::get({count}, type.getElementType()),
+      tensor, offsets, sizes, ones);
 }
 
 /// Return `keys` [keys, C] in panels: [panels, C, columns], or for a value
 /// [channel panels, panels, columns, columns]. What pads a panel is 0.
-Value BlockTask::packKeys(Value keys, bool value) {
-  keys = toAccumulator(keys);
+Value BlockTask::packKeys(Value keys, Value scale, bool value) {
+  keys = toAccumulator(keys, scale);
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, keys);
   int64_t columns = schedule.getColumns();
   OpFoldResult tileSize = rewriter.getIndexAttr(columns);

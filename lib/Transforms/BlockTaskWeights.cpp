@@ -143,6 +143,7 @@ Value BlockTask::buildWeights(Value lse, Value dest) {
           {getAsOpFoldResult(block.firstKey), block.count}));
   Value key =
       packKeys(keys(tile.getKey(), tile.getKeyLayout(), block.firstKey, end),
+               scales(tile.getKeyScale(), block.firstKey, end),
                /*value=*/false);
   Value stripCount = getValueOrCreateConstantIndexOp(rewriter, loc, strips);
   auto rows = scf::ForOp::create(rewriter, loc, index(0), stripCount, index(1),

@@ -24,6 +24,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::attn {
@@ -38,7 +39,8 @@ namespace {
 struct DecomposeLayers
     : public mlir::attn::impl::DecomposeLayersBase<DecomposeLayers> {
   void runOnOperation() override {
-    if (failed(decomposeOps(getOperation(), llvm::IsaPred<MhaOp, RopeOp>)))
+    if (failed(decomposeOps(getOperation(),
+                            llvm::IsaPred<CacheAppendOp, MhaOp, RopeOp>)))
       signalPassFailure();
   }
 };

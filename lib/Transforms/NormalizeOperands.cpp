@@ -19,6 +19,7 @@
 #include "attn/Transforms/NormalizeOperands.h"
 
 #include "attn/IR/AttentionShape.h"
+#include "attn/IR/Decompose.h"
 #include "attn/IR/LinalgBuilder.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/RemoveEmpty.h"
@@ -63,10 +64,44 @@ static Value toIndices(ImplicitLocOpBuilder &b, Value value) {
       b, value, [&](Value element) { return convertToIndex(b, element); });
 }
 
+/// Return the number of rows of sequence `number`, whose ends are `ends`.
+static Value getCount(ImplicitLocOpBuilder &b, Value ends, Value number) {
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  Value next = arith::AddIOp::create(b, number, one);
+  Value first = tensor::ExtractOp::create(b, ends, number);
+  Value end = tensor::ExtractOp::create(b, ends, next);
+  return convertToIndex(b, arith::SubIOp::create(b, end, first));
+}
+
+/// Return `n - M` for each sequence.
+static Value alignLastRows(ImplicitLocOpBuilder &b, SdpaOp op,
+                           const AttentionDims &dims) {
+  AffineExpr d0 = b.getAffineDimExpr(0);
+  Value empty = tensor::EmptyOp::create(b, dims.batch, b.getIndexType());
+  Value keys = op.hasPackedKeys()
+                   ? Value()
+                   : getValueOrCreateConstantIndexOp(b, b.getLoc(), dims.keys);
+  return buildGeneric(b, {}, {empty, {d0}}, [&](ValueRange) -> Value {
+    Value number = linalg::IndexOp::create(b, 0);
+    Value length = keys ? keys : getCount(b, op.getCuSeqlensK(), number);
+    if (op.getKvLengths()) {
+      Value zero = arith::ConstantIndexOp::create(b, 0);
+      Value given = convertToIndex(
+          b, tensor::ExtractOp::create(b, op.getKvLengths(), number));
+      given = arith::MaxSIOp::create(b, given, zero);
+      length = arith::MinSIOp::create(b, given, length);
+    }
+    return arith::SubIOp::create(b, length,
+                                 getCount(b, op.getCuSeqlensQ(), number));
+  });
+}
+
 /// Return the offset that aligns the last row with the last key: `n - M`, a
 /// scalar, or a tensor where `n` depends on the batch entry.
 static Value alignLastRow(ImplicitLocOpBuilder &b, SdpaOp op) {
   AttentionDims dims = AttentionDims::get(b, op);
+  if (op.hasPackedRows())
+    return alignLastRows(b, op, dims);
   std::optional<int64_t> staticRows = getConstantIntValue(dims.rows);
   std::optional<int64_t> staticKeys = getConstantIntValue(dims.keys);
   if (!op.getKvLengths() && staticRows && staticKeys)
@@ -83,19 +118,19 @@ static Value alignLastRow(ImplicitLocOpBuilder &b, SdpaOp op) {
   });
 }
 
-/// Return `tensor`, which broadcasts to rank 4 aligned to the right, with
+/// Return `tensor`, which broadcasts to rank `rank` aligned to the right, with
 /// leading dimensions of 1.
-static Value expandToRank4(ImplicitLocOpBuilder &b, Value tensor) {
+static Value expandToRank(ImplicitLocOpBuilder &b, Value tensor, int64_t rank) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  int64_t missing = 4 - type.getRank();
+  int64_t missing = rank - type.getRank();
   if (missing == 0)
     return tensor;
   SmallVector<int64_t> shape(missing, 1);
   llvm::append_range(shape, type.getShape());
-  SmallVector<ReassociationIndices> groups(1);
-  for (int64_t dim = 0; dim <= missing; ++dim)
-    groups.front().push_back(dim);
-  for (int64_t dim = missing + 1; dim < 4; ++dim)
+  SmallVector<ReassociationIndices> groups;
+  if (type.getRank() > 0)
+    groups.emplace_back(llvm::to_vector<2>(llvm::seq<int64_t>(missing + 1)));
+  for (int64_t dim = missing + 1; dim < rank; ++dim)
     groups.push_back({dim});
   SmallVector<OpFoldResult> sizes(missing, b.getIndexAttr(1));
   llvm::append_range(sizes, tensor::getMixedSizes(b, b.getLoc(), tensor));
@@ -118,9 +153,13 @@ void mlir::attn::normalizeOperands(RewriterBase &rewriter, SdpaOp op) {
   if (op.getQueryOffset())
     op.getQueryOffsetMutable().assign(toIndices(b, op.getQueryOffset()));
   if (op.getBias())
-    op.getBiasMutable().assign(expandToRank4(b, op.getBias()));
+    op.getBiasMutable().assign(expandToRank(b, op.getBias(), 4));
   if (op.getMask())
-    op.getMaskMutable().assign(expandToRank4(b, op.getMask()));
+    op.getMaskMutable().assign(expandToRank(b, op.getMask(), 4));
+  if (op.getKeyScale())
+    op.getKeyScaleMutable().assign(expandToRank(b, op.getKeyScale(), 3));
+  if (op.getValueScale())
+    op.getValueScaleMutable().assign(expandToRank(b, op.getValueScale(), 3));
   rewriter.finalizeOpModification(op);
 }
 
@@ -131,9 +170,17 @@ struct NormalizeOperands
     IRRewriter rewriter(&getContext());
     SmallVector<SdpaOp> ops;
     getOperation()->walk([&](SdpaOp op) { ops.push_back(op); });
-    for (SdpaOp op : ops)
-      if (SdpaOp left = removeEmpty(rewriter, op))
+    for (SdpaOp op : ops) {
+      SmallVector<Value> results;
+      rewriter.setInsertionPoint(op);
+      SdpaOp whole = op;
+      if (op.hasPackedRows())
+        whole = withLeadingOne(rewriter, op, results);
+      if (whole != op)
+        rewriter.replaceOp(op, results);
+      if (SdpaOp left = removeEmpty(rewriter, whole))
         normalizeOperands(rewriter, left);
+    }
   }
 };
 } // namespace

@@ -56,9 +56,29 @@ static ScheduleAttr withoutChunks(ScheduleAttr schedule) {
                            schedule.getStreams(), schedule.getPrefetch());
 }
 
+/// Return `schedule`, which reads keys where they are, with blocks of a page of
+/// `op` where that is long enough to read and divides a block.
+static ScheduleAttr withBlocksInPages(ScheduleAttr schedule, SdpaOp op) {
+  constexpr int64_t kLeastPage = 64;
+  int64_t page = cast<RankedTensorType>(op.getKey().getType())
+                     .getDimSize(sequenceDim(op.getKeyLayout()));
+  if (ShapedType::isDynamic(page) || page < kLeastPage ||
+      page % schedule.getColumns() != 0 || schedule.getBlockN() % page != 0)
+    return schedule;
+  return ScheduleAttr::get(
+      schedule.getContext(), schedule.getBlockM(), page, schedule.getRows(),
+      schedule.getColumns(), schedule.getLanes(), schedule.getChunk(),
+      schedule.getFoldHeads(), schedule.getStreams(), schedule.getPrefetch());
+}
+
 bool attn::canSplitKeys(SdpaOp op) {
   int64_t heads = headDim(op.getQueryLayout());
   TensorDim key{op.getKey(), sequenceDim(op.getKeyLayout())};
+  // The rows of a sequence are known when the program runs.
+  if (op.hasPackedRows())
+    return false;
+  if (op.isPaged() && !isKnownOnEntry(TensorDim{op.getPageTable(), 1}))
+    return false;
   TensorDim others[] = {{op.getQuery(), kBatchDim},
                         {op.getQuery(), heads},
                         {op.getValue(), kChannelDim}};
@@ -76,6 +96,9 @@ RowCount attn::getRowCount(SdpaOp op) {
   AttentionShape shape = AttentionShape::get(op);
   int64_t group = getGroupSize(shape);
   int64_t most = getFewRows(group);
+  // A row's bits do not depend on how many rows other sequences have.
+  if (op.hasPackedRows())
+    return RowCount::Many;
   // Weights are computed from packed keys.
   if (op.getWeights() || ShapedType::isDynamic(group) || group > most)
     return RowCount::Many;
@@ -88,6 +111,8 @@ ScheduleAttr attn::chooseSchedule(SdpaOp op, const TargetInfo &target,
                                   bool few) {
   ScheduleAttr best = chooseSchedule(op.getContext(), AttentionShape::get(op),
                                      getAccumulatorBits(op), target, few);
+  if (op.isPaged() && best.getStreams() > 0)
+    best = withBlocksInPages(best, op);
   return canSplitKeys(op) ? best : withoutChunks(best);
 }
 

@@ -266,7 +266,8 @@ LogicalResult KeySplitter::run() {
                                                 {dims.heads});
   chunks = mostChunks = chunksOf(dims.keys);
   TensorDim key{op.getKey(), sequenceDim(op.getKeyLayout())};
-  if (TensorDim whole = getWhole(key); whole.tensor != key.tensor)
+  if (TensorDim whole = getWhole(key);
+      whole.tensor != key.tensor && !op.isPaged())
     mostChunks =
         chunksOf(tensor::getMixedSize(b, loc, whole.tensor, whole.dim));
   if (failed(buildParts()))

@@ -74,9 +74,10 @@ LogicalResult attn::tileBlocks(RewriterBase &rewriter, SdpaOp op) {
   if (failed(tiled))
     return failure();
   tiled->loops.front()->setAttr("attn.schedule", op.getScheduleAttr());
+  bool mayBeEmpty = op.hasPackedRows();
   rewriter.replaceOp(op, tiled->replacements);
   auto tile = cast<SdpaOp>(tiled->tiledOps.front());
-  BlockTask task(rewriter, tile);
+  BlockTask task(rewriter, tile, mayBeEmpty);
   FailureOr<PackedState> state = task.buildState();
   if (failed(state))
     return failure();

@@ -386,3 +386,41 @@ func.func @channels_of_plain_value(%q: tensor<8x16xf32>,
     -> tensor<8xf32>, tensor<8xf32>, tensor<8x32xf32>
   return
 }
+
+// -----
+
+// block_step-C12
+func.func @scale_of_packed_keys(%q: tensor<1x16x8xf32>,
+    %k: tensor<2x16x32xf32>,
+    %v: tensor<2x2x32x32xf32>,
+    %r: tensor<1x8xf32>,
+    %s: tensor<1x8x32xf32>,
+    %a: tensor<1x2x8x32xf32>,
+    %f: tensor<1xf32>,
+    %i: index) {
+  // expected-error @below {{'attn.block_step' op expects no 'key_scale' for keys that are packed}}
+  attn.block_step %q, %k, %v key_scale(%f : tensor<1xf32>) state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
+    : tensor<1x16x8xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
+  return
+}
+
+// -----
+
+// block_step-C12
+func.func @scales_of_other_keys(%q: tensor<8x16xf32>,
+    %k: tensor<10x16xi8>,
+    %v: tensor<10x32xi8>,
+    %r: tensor<8xf32>,
+    %s: tensor<8xf32>,
+    %a: tensor<8x32xf32>,
+    %f: tensor<9xf32>,
+    %i: index) {
+  // expected-error @below {{'attn.block_step' op expects dimension 0 of 'value_scale' to be 1 or 10, got 9}}
+  attn.block_step %q, %k, %v value_scale(%f : tensor<9xf32>) state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
+    : tensor<8x16xf32>, tensor<10x16xi8>, tensor<10x32xi8>
+    -> tensor<8xf32>, tensor<8xf32>, tensor<8x32xf32>
+  return
+}

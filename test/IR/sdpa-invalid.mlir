@@ -28,16 +28,29 @@ func.func @output_of_rank_0(%q: tensor<1x4x8x16xf32>,
 
 // -----
 
-// No operand is converted on the way.
+// Only what is smaller is stored under a query.
 //
 // sdpa-C2
-func.func @key_of_another_type(%q: tensor<1x4x8x16xf32>,
-    %k: tensor<1x2x10x16xf16>,
+func.func @key_of_another_type(%q: tensor<1x4x8x16xf16>,
+    %k: tensor<1x2x10x16xf32>,
     %v: tensor<1x2x10x32xf32>) {
-  // expected-error @below {{'attn.sdpa' op expects 'query' and 'key' to agree on the element type, got 'f32' and 'f16'}}
+  // expected-error @below {{'attn.sdpa' op expects 'key' of 'f16', or of a type that is stored under it, got 'f32'}}
   attn.sdpa %q, %k, %v
-    : tensor<1x4x8x16xf32>, tensor<1x2x10x16xf16>, tensor<1x2x10x32xf32>
-    -> tensor<1x4x8x32xf32>
+    : tensor<1x4x8x16xf16>, tensor<1x2x10x16xf32>, tensor<1x2x10x32xf32>
+    -> tensor<1x4x8x32xf16>
+  return
+}
+
+// -----
+
+// sdpa-C2
+func.func @bytes_under_f64(%q: tensor<1x4x8x16xf64>,
+    %k: tensor<1x2x10x16xi8>,
+    %v: tensor<1x2x10x32xi8>) {
+  // expected-error @below {{'attn.sdpa' op expects 'key' of 'f64', or of a type that is stored under it, got 'i8'}}
+  attn.sdpa %q, %k, %v
+    : tensor<1x4x8x16xf64>, tensor<1x2x10x16xi8>, tensor<1x2x10x32xi8>
+    -> tensor<1x4x8x32xf64>
   return
 }
 
@@ -45,11 +58,11 @@ func.func @key_of_another_type(%q: tensor<1x4x8x16xf32>,
 
 // sdpa-C2
 func.func @value_of_another_type(%q: tensor<1x4x8x16xf32>,
-    %k: tensor<1x2x10x16xf32>,
-    %v: tensor<1x2x10x32xf64>) {
-  // expected-error @below {{'attn.sdpa' op expects 'query' and 'value' to agree on the element type, got 'f32' and 'f64'}}
+    %k: tensor<1x2x10x16xf16>,
+    %v: tensor<1x2x10x32xf32>) {
+  // expected-error @below {{'attn.sdpa' op expects 'key' and 'value' to agree on the element type, got 'f16' and 'f32'}}
   attn.sdpa %q, %k, %v
-    : tensor<1x4x8x16xf32>, tensor<1x2x10x16xf32>, tensor<1x2x10x32xf64>
+    : tensor<1x4x8x16xf32>, tensor<1x2x10x16xf16>, tensor<1x2x10x32xf32>
     -> tensor<1x4x8x32xf32>
   return
 }

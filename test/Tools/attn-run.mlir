@@ -37,7 +37,7 @@
 // DYNAMIC: attn-run: argument 0 of 'dynamic', tensor<2x?xf32>, has no static shape: give --input= for each
 // COUNT: attn-run: expects --input= for each of the 1 arguments of 'static', got 2
 // SHAPE: attn-run: argument 0 of 'static', tensor<2xf32>, does not take 3xf32
-// TYPE: attn-run: argument 0 of 'static', tensor<2xf32>: '2xf33' expects a type out of f16, bf16, f32, f64, i1, i8, i32, i64, got 'f33'; the nearest is 'f32'
+// TYPE: attn-run: argument 0 of 'static', tensor<2xf32>: '2xf33' expects a type out of f16, bf16, f32, f64, f8E4M3FN, f8E5M2, i1, i8, i32, i64, got 'f33'; the nearest is 'f32'
 // FILE: attn-run: argument 0 of 'static', tensor<2xf32>: '{{.*}}none.npy': No such file or directory
 // OUTPUTS: attn-run: expects at most 1 times --output= for 'static', got 2
 // INPUT: attn-run: cannot open input file '{{.*}}none.mlir': No such file or directory

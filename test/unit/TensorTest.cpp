@@ -7,6 +7,8 @@
 
 #include "attn/Execution/Tensor.h"
 #include "attn/Interpreter/FloatFormats.h"
+#include "llvm/ADT/APFloat.h"
+
 #include <cmath>
 #include <limits>
 
@@ -68,6 +70,33 @@ static void testRandom(Checker &checker) {
   EXPECT(a.load(0) != b.load(0));
 }
 
+/// Every float of a byte is what LLVM says it is, and so is what lies between two.
+static void testBytes(Checker &checker) {
+  const std::pair<ElementKind, const llvm::fltSemantics *> formats[] = {
+      {ElementKind::F8E4M3FN, &llvm::APFloat::Float8E4M3FN()},
+      {ElementKind::F8E5M2, &llvm::APFloat::Float8E5M2()}};
+  for (auto [kind, semantics] : formats) {
+    HostTensor tensor = cantFail(HostTensor::create(kind, {1}));
+    for (unsigned code = 0; code < 256; ++code) {
+      *tensor.getData() = static_cast<char>(code);
+      llvm::APFloat exact(*semantics, llvm::APInt(8, code));
+      double value = exact.convertToDouble();
+      EXPECT(exact.isNaN() ? std::isnan(tensor.load(0))
+                           : tensor.load(0) == value);
+      for (double factor : {1.0, 1.03125, 1.0625, 1.125, 1.25, 1.46}) {
+        llvm::APFloat rounded(value * factor);
+        bool losesInfo;
+        rounded.convert(*semantics, llvm::APFloat::rmNearestTiesToEven,
+                        &losesInfo);
+        tensor.store(0, value * factor);
+        EXPECT(rounded.isNaN() ? std::isnan(tensor.load(0))
+                               : static_cast<uint8_t>(*tensor.getData()) ==
+                                     rounded.bitcastToAPInt().getZExtValue());
+      }
+    }
+  }
+}
+
 static void testSpecs(Checker &checker) {
   TensorSpec spec = cantFail(TensorSpec::parse("1x8x64xbf16=3"));
   EXPECT(spec.kind == ElementKind::BF16 && spec.seed == 3);
@@ -81,8 +110,8 @@ static void testSpecs(Checker &checker) {
   EXPECT(message("1x?xf32") ==
          "'1x?xf32' expects sizes before its type, got '?'");
   EXPECT(message("4xf31") ==
-         "'4xf31' expects a type out of f16, bf16, f32, f64, i1, i8, i32, "
-         "i64, got 'f31'; the nearest is 'f32'");
+         "'4xf31' expects a type out of f16, bf16, f32, f64, f8E4M3FN, f8E5M2, "
+         "i1, i8, i32, i64, got 'f31'; the nearest is 'f32'");
   EXPECT(message("4xf32=") == "'4xf32=' expects a number after '=', got ''");
   EXPECT(message("-1xf32") ==
          "'-1xf32' expects sizes before its type, got '-1'");
@@ -97,5 +126,6 @@ void attn_unit::testTensor(Checker &checker) {
   testRounding(checker);
   testViews(checker);
   testRandom(checker);
+  testBytes(checker);
   testSpecs(checker);
 }

@@ -336,6 +336,30 @@ def PlaceScratch : Pass<"attn-place-scratch", "::mlir::ModuleOp"> {
   ];
 }
 
+def ExpandSmallFloats : Pass<"attn-expand-small-floats"> {
+  let summary = "conversions of floats of a byte as integer arithmetic";
+  let description = [{
+    Replaces `arith.extf` from f8E4M3FN and f8E5M2, and `arith.truncf` from at most
+    f32 to them, on scalars and vectors, by operations that a processor has. Every
+    code becomes its very number; numbers are rounded to nearest, ties to even.
+
+    ```mlir
+    %y = arith.extf %x : vector<16xf8E5M2> to vector<16xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %code = arith.bitcast %x : vector<16xf8E5M2> to vector<16xi8>
+    %wide = arith.extui %code : vector<16xi8> to vector<16xi16>
+    %bits = arith.shli %wide, %c8 : vector<16xi16>
+    %half = arith.bitcast %bits : vector<16xi16> to vector<16xf16>
+    %y = arith.extf %half : vector<16xf16> to vector<16xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def ForallToOpenMP : Pass<"convert-attn-forall-to-openmp"> {
   let summary = "parallel loops as OpenMP loops with dynamic scheduling";
   let description = [{

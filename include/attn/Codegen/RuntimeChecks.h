@@ -6,6 +6,8 @@
 #ifndef ATTN_CODEGEN_RUNTIMECHECKS_H
 #define ATTN_CODEGEN_RUNTIMECHECKS_H
 
+#include "attn/IR/AttnOps.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::attn {
@@ -58,6 +60,21 @@ public:
   /// Return an extent as an index.
   Value readExtent(const NamedExtent &extent);
 
+  /// Check that `ends`, called `name`, begin with 0, never fall, and end with
+  /// `total`.
+  void sequences(StringRef name, Value ends, const NamedExtent &total);
+
+  /// Check that every row of `op` goes to a position that its cache has, and to a
+  /// page that there is.
+  void places(CacheAppendOp op);
+
+  /// Return the number of rows of the longest sequence.
+  OpFoldResult longest(Value ends);
+
+  /// Check that each entry of the page table of `op` that is read is the number of
+  /// a page.
+  void pages(SdpaOp op);
+
   /// Return the sum of two extents.
   OpFoldResult sum(const NamedExtent &a, const NamedExtent &b);
 
@@ -68,6 +85,8 @@ public:
 private:
   void add(Value fails, Value got, Value wanted, StringRef message,
            int64_t kind);
+  Value readIndex(Value tensor, Value at);
+  Value ifGoodSoFar(Value count);
 
   func::FuncOp function;
   Operation *op = nullptr;

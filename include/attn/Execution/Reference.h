@@ -26,6 +26,10 @@ enum class AxisOrder { HeadsFirst, SequenceFirst };
 /// One attention: operands (null = absent) and settings (none = absent).
 struct AttentionProblem {
   const HostTensor *query = nullptr, *key = nullptr, *value = nullptr;
+  const HostTensor *keyScale = nullptr, *valueScale = nullptr;
+  /// Pages of keys by batch entry, and the ends of the sequences whose queries,
+  /// and whose keys, are in one tensor.
+  const HostTensor *pageTable = nullptr, *rowEnds = nullptr, *keyEnds = nullptr;
   const HostTensor *bias = nullptr, *mask = nullptr, *kvLengths = nullptr,
                    *queryOffset = nullptr, *sinks = nullptr;
 

@@ -19,7 +19,18 @@
 namespace mlir::attn {
 
 /// Types of elements. Integers are signless; a boolean takes one byte.
-enum class ElementKind { F16, BF16, F32, F64, I1, I8, I32, I64 };
+enum class ElementKind {
+  F16,
+  BF16,
+  F32,
+  F64,
+  F8E4M3FN,
+  F8E5M2,
+  I1,
+  I8,
+  I32,
+  I64
+};
 
 /// Return the name of `kind` as MLIR writes it: `bf16`, `i1`.
 llvm::StringRef getName(ElementKind kind);
@@ -78,6 +89,9 @@ public:
 
   /// Return a contiguous copy with elements of type `newKind`.
   llvm::Expected<HostTensor> convert(ElementKind newKind) const;
+
+  /// Return the same memory with elements of type `newKind`, of the same size.
+  HostTensor reinterpret(ElementKind newKind) const;
 
   /// Return the same memory with dimensions reordered: dimension `i` of the
   /// result is dimension `permutation[i]` of this tensor.

@@ -68,6 +68,44 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
     | `weights` | `[B, H, M, N]` | the same |
 
     `layout` says which column holds: one word for all tensors, or one for each.
+
+    #### Storage
+
+    Keys and values may be kept in a smaller type than the query's. Each element
+    is converted to f32 as it is read, and multiplied by its `key_scale` or
+    `value_scale`, 1 where there is none. A scale is aligned to the right of
+    `[B, G, N]`: one number for all, `[G, 1]` for each head, `[B, G, N]` for each
+    token. Only a static 1 broadcasts. Scales of excluded keys do not matter.
+
+    With a `page_table` keys and values lie in a pool of pages of `page` tokens
+    each: `key` is `[pool, G, page, D]`, or `[pool, page, G, D]` where it is `bshd`,
+    `value` likewise, and a scale of each token is `[pool, G, page]`. Token `j` of
+    batch entry `b` is number `j mod page` of page `page_table[b, j / page]`, and
+    `N` is `pages * page`. An entry is read only if its page holds a key below `n`
+    that is inside the window of some row; such an entry must be the number of a
+    page, or it is an error when the program runs. What is in the others does not
+    matter.
+
+    With `cu_seqlens_q` the queries of `B` sequences follow one another in one
+    tensor without padding: those of sequence `b` are rows `cu_seqlens_q[b]` to
+    `cu_seqlens_q[b + 1] - 1`. With `cu_seqlens_k` so do keys and values; without it
+    these have a batch of `B`, or pages. The numbers start with 0, never fall, and
+    end with the number of rows, or it is an error when the program runs. `M`, `N`,
+    row and key numbers, `kv_lengths` and the alignment are those of each sequence.
+
+    | tensor | with `cu_seqlens_q` |
+    |---|---|
+    | `query`, `output` | `[Tq, H, D]`, `[Tq, H, E]` |
+    | `lse` | `[H, Tq]` |
+
+    | tensor | with `cu_seqlens_k` |
+    |---|---|
+    | `key`, `value` | `[Tk, G, D]`, `[Tk, G, E]` |
+    | `key_scale`, `value_scale` | aligned to the right of `[G, Tk]` |
+
+    All of these may have a leading dimension of 1 before the shape given here; the
+    layout of the tensor then says which comes first, heads or rows.
+
     Every dimension may be dynamic, and every dimension may be 0. Of `bias` and
     `mask` only a static 1 broadcasts: a dynamic extent has to be the full one, and
     is an error when the program runs if it is not; so are dynamic extents that
@@ -98,8 +136,10 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
 
     #### Constraints
 
-    * (sdpa-C1) `query`, `key`, `value` and `output` have rank 4.
-    * (sdpa-C2) `key` and `value` have the element type of `query`.
+    * (sdpa-C1) `query`, `key`, `value` and `output` have rank 4, or 3 where all
+      sequences are in one tensor.
+    * (sdpa-C2) `key` and `value` have one element type: that of `query`; f16 or
+      bf16 under an f32 query; i8, f8E4M3FN or f8E5M2 under one of f16, bf16 or f32.
     * (sdpa-C3) `query`, `key` and `value` agree on `B`; `query` and `key` on `D`;
       `key` and `value` on `G` and `N`.
     * (sdpa-C4) `output` agrees with `query` on `B`, `H` and `M` and with `value`
@@ -128,6 +168,15 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
       `mask_mod` takes four indices and yields an i1.
     * (sdpa-C22) A region holds element-wise operations on scalars, constants, and
       `tensor.extract` and `tensor.dim` of tensors from outside, nothing else.
+    * (sdpa-C23) `key_scale` and `value_scale` go with keys of i8, f8E4M3FN or
+      f8E5M2, are not of f64, and an extent of theirs is 1 or the full one.
+    * (sdpa-C24) `page_table` has shape `[B, pages]` and elements of i32.
+    * (sdpa-C25) There is no `page_table` with `cu_seqlens_k`.
+    * (sdpa-C26) `cu_seqlens_q` and `cu_seqlens_k` have shape `[B + 1]` and elements
+      of i32 or i64.
+    * (sdpa-C27) There is no `cu_seqlens_k` without `cu_seqlens_q`.
+    * (sdpa-C28) There is no `bias` and no `mask` with `cu_seqlens_q`.
+    * (sdpa-C29) A leading dimension before the rows of all sequences is 1.
 
     #### Examples
 
@@ -153,6 +202,20 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
       %o = attn.sdpa %q, %k, %v kv_lengths(%n : tensor<4xi32>)
         causal = bottom_right window = <left = 1023>
         : tensor<4x32x1x128xf16>, tensor<4x8x?x128xf16>, tensor<4x8x?x128xf16>
+        -> tensor<4x32x1x128xf16>
+      return %o : tensor<4x32x1x128xf16>
+    }
+    ```
+
+    The same against a cache of bytes with a scale for each token and head:
+
+    ```mlir
+    func.func @small_cache(%q: tensor<4x32x1x128xf16>, %k: tensor<4x8x?x128xi8>,
+                           %v: tensor<4x8x?x128xi8>, %ks: tensor<4x8x?xf32>,
+                           %vs: tensor<4x8x?xf32>) -> tensor<4x32x1x128xf16> {
+      %o = attn.sdpa %q, %k, %v key_scale(%ks : tensor<4x8x?xf32>)
+        value_scale(%vs : tensor<4x8x?xf32>)
+        : tensor<4x32x1x128xf16>, tensor<4x8x?x128xi8>, tensor<4x8x?x128xi8>
         -> tensor<4x32x1x128xf16>
       return %o : tensor<4x32x1x128xf16>
     }
@@ -272,6 +335,14 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
     /// Return the factor on `q . k`: the attribute, or 1/sqrt(D), or 1 for D = 0.
     /// Must not be called without the attribute where D is dynamic.
     double getScaleValue();
+
+    /// Return whether keys and values lie in pages that a table names.
+    bool isPaged() { return static_cast<bool>(getPageTable()); }
+
+    /// Return whether the queries, or the keys and values, of all sequences
+    /// follow one another in one tensor.
+    bool hasPackedRows() { return static_cast<bool>(getCuSeqlensQ()); }
+    bool hasPackedKeys() { return static_cast<bool>(getCuSeqlensK()); }
   }];
 }
 

@@ -71,13 +71,15 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     | `sum` | `[R]` | `[S, MR, NR]` | `[S, MR, NR]` |
     | `acc` | `[R, E]` | `[S, EP, MR, ER]` | `[S, 1, MR, E]` |
     | `bias`, `mask` | `[heads, rows, keys]` of the task, each 1 or full | the same | the same |
+    | `key_scale`, `value_scale` | `[1]` or `[N]` | none | `[1]` or `[N]` |
 
     `S` strips of `MR` rows, `NP` panels of `NR` keys, `EP` panels of `ER` channels.
     Rows and keys are packed each for itself; the decomposition wants both or none.
     `channels` says how many of the `EP * ER` channels count, where not all do: what
     `value` holds in the others does not matter, and `acc` keeps what it holds there.
     A step is streamed where its schedule has `streams`: keys and values stay where
-    they are. A sum in lanes is added up by `attn.finish`.
+    they are. A sum in lanes is added up by `attn.finish`. What a scale is for, each
+    key or all of them, is multiplied by it after its conversion.
 
     #### Corner cases
 
@@ -104,6 +106,8 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     * (block_step-C9), (block_step-C10) What (sdpa-C21) and (sdpa-C22) say of
       regions; the score is of the state's type.
     * (block_step-C11) `masked` comes with `mask_mod`.
+    * (block_step-C12) `key_scale` and `value_scale` have rank 1 and 1 or `N`
+      elements, are of f64 only if `query` is, and keys are not packed.
 
     #### Examples
 
@@ -124,8 +128,9 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     ```
   }];
   let arguments = (ins
-    Attn_Tensor:$query, Attn_Tensor:$key, Attn_Tensor:$value,
+    Attn_Tensor:$query, Attn_StoredTensor:$key, Attn_StoredTensor:$value,
     Optional<Attn_Tensor>:$bias, Optional<Attn_MaskTensor>:$mask,
+    Optional<Attn_Tensor>:$key_scale, Optional<Attn_Tensor>:$value_scale,
     Attn_Tensor:$reference, Attn_Tensor:$sum, Attn_Tensor:$acc,
     Index:$batch, Index:$head, Index:$row, Index:$rows_per_head,
     Index:$position, Index:$first_key, Index:$length,
@@ -144,6 +149,8 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     $query `,` $key `,` $value
     (`bias` `(` $bias^ `:` type($bias) `)`)?
     (`mask` `(` $mask^ `:` type($mask) `)`)?
+    (`key_scale` `(` $key_scale^ `:` type($key_scale) `)`)?
+    (`value_scale` `(` $value_scale^ `:` type($value_scale) `)`)?
     `state` `(` $reference `,` $sum `,` $acc `)`
     `at` `(` `batch` $batch `,` `head` $head `,` `row` $row `per`
     $rows_per_head `,` `position` $position `,` `key` $first_key `of`

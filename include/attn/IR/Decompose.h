@@ -7,6 +7,7 @@
 #ifndef ATTN_IR_DECOMPOSE_H
 #define ATTN_IR_DECOMPOSE_H
 
+#include "attn/IR/AttnOps.h"
 #include "mlir/IR/Operation.h"
 
 namespace mlir::attn {
@@ -16,6 +17,12 @@ namespace mlir::attn {
 /// the first that has no definition.
 LogicalResult decomposeOps(Operation *root,
                            function_ref<bool(Operation *)> filter);
+
+/// Return `op`, whose rows are those of all sequences, or a copy before it whose
+/// tensors have a leading dimension of 1, and in `results` what it gives in the
+/// shapes of the results of `op`.
+SdpaOp withLeadingOne(OpBuilder &builder, SdpaOp op,
+                      SmallVectorImpl<Value> &results);
 
 } // namespace mlir::attn
 

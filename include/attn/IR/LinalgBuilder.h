@@ -27,6 +27,10 @@ Type getAccumulatorType(Type type);
 /// Return `value`, a float, as a float of type `type`.
 Value convertFloat(ImplicitLocOpBuilder &b, Value value, Type type);
 
+/// Return `value`, an element of a key or a value as it is stored or a vector of
+/// them, as the float or vector type `type`, in which they are added up.
+Value convertStored(OpBuilder &b, Location loc, Value value, Type type);
+
 /// Return `value`, an index or a signed integer, as an i64.
 Value convertToI64(ImplicitLocOpBuilder &b, Value value);
 

@@ -1,7 +1,7 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The four floating-point formats of tensors and how a double becomes one of
+// The floating-point formats of tensors and how a double becomes one of
 // them: to nearest, ties to even, in one step (a double that goes to f16 by way
 // of f32 would be rounded twice).
 
@@ -12,7 +12,7 @@
 
 namespace mlir::attn {
 
-enum class FloatFormat { F16, BF16, F32, F64 };
+enum class FloatFormat { F16, BF16, F32, F64, F8E4M3FN, F8E5M2 };
 
 /// Return the bits of `value` in `format`, in the low bytes.
 uint64_t encodeFloat(double value, FloatFormat format);

@@ -20,8 +20,11 @@ namespace mlir::attn {
 /// digits for which exact and plain are the same.
 enum class Arithmetic { Exact, Plain, Single };
 
-/// Return the format that results of `format` are rounded to.
+/// Return the format that results of `format` are rounded to. What is stored in a
+/// byte is that byte in any arithmetic.
 inline FloatFormat getRounding(FloatFormat format, Arithmetic arithmetic) {
+  if (format == FloatFormat::F8E4M3FN || format == FloatFormat::F8E5M2)
+    return format;
   if (arithmetic == Arithmetic::Exact)
     return FloatFormat::F64;
   if (arithmetic == Arithmetic::Single && format == FloatFormat::F64)

@@ -26,8 +26,8 @@ struct PackedState {
 /// explicit query_offset; whoever uses the results erases it.
 class BlockTask {
 public:
-  /// Prepare at `tile`, before it.
-  BlockTask(RewriterBase &rewriter, SdpaOp tile);
+  /// Prepare at `tile`, before it; `mayBeEmpty` says that it may have no rows.
+  BlockTask(RewriterBase &rewriter, SdpaOp tile, bool mayBeEmpty = false);
 
   /// Build the loop over the keys that the rows attend to, of [begin, end) if
   /// given, and return the state after them.
@@ -74,14 +74,23 @@ private:
   Value mapRows(Value source, Value init,
                 function_ref<Value(OpBuilder &, Value)> body);
   Value keys(Value tensor, Layout layout, Value begin, Value end);
-  Value toAccumulator(Value rows);
+  Value toAccumulator(Value rows, Value scale);
+  Value scales(Value tensor, Value begin, Value end);
+  OpFoldResult keysIn(Value begin, Value end);
+  bool areBlocksInPages();
+  Value entryOf(Value number);
+  Value readPage(Value tensor, ArrayRef<int64_t> dims, int64_t sequence,
+                 Value entry, OpFoldResult from, OpFoldResult count);
+  Value readPages(Value tensor, ArrayRef<int64_t> dims, int64_t sequence,
+                  Value first, OpFoldResult count);
+  void readPages(BlockStepOp step);
   PackedState newState();
   PackedState emptied(const PackedState &state);
   Value hasNaN(Value acc);
   KeyRange keyRange(Value begin, Value end);
   FailureOr<PackedState> buildLoop(const KeyRange &range, PackedState state);
   LogicalResult packStep(BlockStepOp step);
-  Value packKeys(Value keys, bool value);
+  Value packKeys(Value keys, Value scale, bool value);
   void narrow(BlockStepOp step);
   bool hasMaskMod() { return !tile.getMaskMod().empty(); }
   unsigned countRegions();
@@ -106,6 +115,7 @@ private:
 
   RewriterBase &rewriter;
   SdpaOp tile;
+  bool mayBeEmpty;
   Location loc;
   ScheduleAttr schedule;
   AttentionDims dims;

@@ -41,8 +41,8 @@ def NormalizeOperands : Pass<"attn-normalize-operands"> {
   let description = [{
     Rewrites every `attn.sdpa` without a change of meaning. Afterwards its scale is
     an attribute (unless `D` is dynamic), `bottom_right` is `top_left` with a
-    `query_offset` of `n - M`, bias and mask have rank 4, lengths and offsets are of
-    type index. Positions stay what they were, so that windows need no change. No
+    `query_offset` of `n - M`, bias and mask have rank 4, scales rank 3, lengths and
+    offsets are of type index. Positions stay what they were, so that windows need no change. No
     attention has a static extent of 0: it is replaced by what it gives.
 
     ```mlir

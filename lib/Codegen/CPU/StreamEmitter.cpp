@@ -6,6 +6,7 @@
 #include "StreamEmitter.h"
 
 #include "attn/Codegen/RegisterTile.h"
+#include "attn/IR/LinalgBuilder.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -51,8 +52,9 @@ bool StreamEmitter::hasMaps(ArrayRef<SmallVector<unsigned>> dims,
   if (!product)
     return false;
   auto isArgument = [&](Value value, unsigned number) {
-    if (auto extended = value.getDefiningOp<arith::ExtFOp>())
-      value = extended.getIn();
+    Operation *converted = value.getDefiningOp();
+    if (isa_and_present<arith::ExtFOp, arith::SIToFPOp>(converted))
+      value = converted->getOperand(0);
     return value == op.getBody()->getArgument(number);
   };
   return isArgument(product.getLhs(), 0) && isArgument(product.getRhs(), 1);
@@ -106,9 +108,7 @@ Value StreamEmitter::readVector(Value tensor, ValueRange at, bool inBounds) {
   Value padding = arith::ConstantOp::create(b, loc, b.getZeroAttr(given));
   Value value = vector::TransferReadOp::create(
       b, loc, VectorType::get({lanes}, given), tensor, at, padding, {inBounds});
-  if (given == element)
-    return value;
-  return arith::ExtFOp::create(b, loc, vector, value);
+  return given == element ? value : convertStored(b, loc, value, vector);
 }
 
 Value StreamEmitter::broadcast(Value scalar) {
