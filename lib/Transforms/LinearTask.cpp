@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -51,6 +52,18 @@ LinearTask::LinearTask(ImplicitLocOpBuilder &b, LinearAttentionOp op,
 //===----------------------------------------------------------------------===//
 // Numbers and loops
 //===----------------------------------------------------------------------===//
+
+/// What has decayed below this is 0: 2^16 above the smallest normal number, so that
+/// products with it, and sums that begin with them, are normal numbers too.
+static constexpr double kGoneSingle = 0x1p-110, kGoneDouble = 0x1p-1006;
+
+Value attn::dropTiny(ImplicitLocOpBuilder &b, Value x) {
+  Type type = x.getType();
+  Value least = getFloat(b, type, type.isF64() ? kGoneDouble : kGoneSingle);
+  Value isTiny = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT,
+                                       math::AbsFOp::create(b, x), least);
+  return arith::SelectOp::create(b, isTiny, getFloat(b, type, 0.0), x);
+}
 
 Value LinearTask::valueOf(OpFoldResult size) {
   return getValueOrCreateConstantIndexOp(b, b.getLoc(), size);

@@ -22,6 +22,10 @@ struct LinearCarried {
   Value state, output;
 };
 
+/// Return `x`, a product with a decay, or 0 where next to nothing is left of it:
+/// below the smallest normal number processors take a hundred times as long.
+Value dropTiny(ImplicitLocOpBuilder &b, Value x);
+
 /// Builds the body of a task.
 class LinearTask {
 public:
@@ -115,6 +119,10 @@ private:
                                    Value decayed);
   Value loadQueries(const Chunk &chunk);
   Value transposeKeys(const Chunk &chunk);
+  Value weighHeads(Value step, const Chunk &chunk, Value first, Value decayed,
+                   Value weights);
+  SmallVector<Value> passChannels(Value step, const Chunk &chunk, Value factors,
+                                  ValueRange now);
   Value write(const Chunk &chunk, Value state);
 
   // LinearTaskRows.cpp

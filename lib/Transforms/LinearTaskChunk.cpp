@@ -179,12 +179,13 @@ void LinearTask::loadDecay(Chunk &chunk) {
             {{now[0], {panel, column}},
              {sliceTo(b, 2, now[1], at, part), {panel, column}}},
             [&](ValueRange args) -> SmallVector<Value> {
-              Value older = arith::MulFOp::create(b, args[0], factor);
+              Value older =
+                  dropTiny(b, arith::MulFOp::create(b, args[0], factor));
               Value next =
                   selectStep(b, getStep(b, 0, 1, columns), step, older, one);
               return {next, next};
             });
-        Value product = arith::MulFOp::create(b, now[3], factor);
+        Value product = dropTiny(b, arith::MulFOp::create(b, now[3], factor));
         return {rows[0], insert(rows[1], now[1], at, part),
                 tensor::InsertOp::create(b, product, now[2], step), product};
       });
@@ -242,7 +243,7 @@ std::pair<Value, Value> LinearTask::passStep(Value step, Value factors,
         Value before = args[inputs.size()];
         Value isOlder = arith::CmpIOp::create(
             b, arith::CmpIPredicate::slt, linalg::IndexOp::create(b, 1), step);
-        Value older = arith::MulFOp::create(b, before, args[0]);
+        Value older = dropTiny(b, arith::MulFOp::create(b, before, args[0]));
         Value next = arith::SelectOp::create(b, isOlder, older, before);
         if (!row)
           return {next};
@@ -280,6 +281,60 @@ Value LinearTask::transposeKeys(const Chunk &chunk) {
                   index(rows));
 }
 
+/// Return `weights`, [heads, t, s], with the row of `step`: of the first head the
+/// given one if there is, of the others the products of their queries with
+/// `decayed`.
+Value LinearTask::weighHeads(Value step, const Chunk &chunk, Value first,
+                             Value decayed, Value weights) {
+  SmallVector<OpFoldResult> row = {index(1), index(1), index(steps)};
+  Value count = valueOf(group);
+  if (first) {
+    weights = insert(first, weights, {index(0), step, index(0)}, row);
+    count = plus(count, index(-1));
+  }
+  return loop(getAsOpFoldResult(count), 1, weights,
+              [&](Value number, ValueRange now) -> SmallVector<Value> {
+                if (first)
+                  number = plus(number, index(1));
+                SmallVector<OpFoldResult> at = {number, step, index(0)};
+                Value query = sliceTo(b, 1, chunk.queries, at,
+                                      {index(1), index(1), size});
+                return {insert(weigh(query, decayed), now[0], at, row)};
+              })
+      .front();
+}
+
+/// Return what loadChannelDecay carries from step to step after `step`.
+SmallVector<Value> LinearTask::passChannels(Value step, const Chunk &chunk,
+                                            Value factors, ValueRange now) {
+  SmallVector<OpFoldResult> at = {step, index(0)}, row = {index(1), size};
+  // One row is weighed while keys are decayed: that of the key, or of a head that
+  // there is for sure.
+  bool withKey = op.isDelta();
+  Value own = sliceTo(b, 1, factors, at, row), first;
+  if (withKey)
+    first = sliceTo(b, 1, chunk.keys, at, row);
+  else if (getConstantIntValue(group))
+    first = sliceTo(b, 1, chunk.queries, {index(0), step, index(0)},
+                    {index(1), index(1), size});
+  std::pair<Value, Value> passed = passStep(step, own, first, now[0]);
+  AffineExpr d0 = b.getAffineDimExpr(0);
+  SmallVector<Value> products = buildGeneric(
+      b, {{own, {d0}}},
+      {{now[1], {d0}}, {sliceTo(b, 1, now[2], at, row), {d0}}},
+      [&](ValueRange args) -> SmallVector<Value> {
+        Value next = dropTiny(b, arith::MulFOp::create(b, args[0], args[1]));
+        return {next, next};
+      });
+  SmallVector<Value> next = {
+      passed.first, products[0], insert(products[1], now[2], at, row),
+      weighHeads(step, chunk, withKey ? Value() : passed.second, passed.first,
+                 now[3])};
+  if (withKey)
+    next.push_back(insert(passed.second, now[4], at, {index(1), index(steps)}));
+  return next;
+}
+
 /// Make the weights of a chunk, and the keys as its last step sees them.
 void LinearTask::loadChannelDecay(Chunk &chunk) {
   Value factors = loadVector(
@@ -293,58 +348,9 @@ void LinearTask::loadChannelDecay(Chunk &chunk) {
       tile({mostHeads, most, most}, {group, chunk.padded, most})};
   if (op.isDelta())
     start.push_back(tile({most, most}, {chunk.padded, most}));
-  // One row is weighed while keys are decayed: that of the key, or of a head that
-  // there is for sure.
-  bool withKey = op.isDelta();
-  bool withHead = !withKey && getConstantIntValue(group);
-  AffineExpr d0 = b.getAffineDimExpr(0);
-  SmallVector<Value> all = loop(
-      chunk.padded, 1, start,
-      [&](Value step, ValueRange now) -> SmallVector<Value> {
-        SmallVector<OpFoldResult> at = {step, index(0)}, row = {index(1), size},
-                                  keys = {index(1), most};
-        auto query = [&](OpFoldResult head) {
-          return sliceTo(b, 1, chunk.queries, {head, step, index(0)},
-                         {index(1), index(1), size});
-        };
-        auto insertWeights = [&](Value weights, Value into, OpFoldResult head) {
-          return insert(weights, into, {head, step, index(0)},
-                        {index(1), index(1), most});
-        };
-        Value own = sliceTo(b, 1, factors, at, row), first;
-        if (withKey)
-          first = sliceTo(b, 1, chunk.keys, at, row);
-        else if (withHead)
-          first = query(index(0));
-        auto [decayed, firstWeights] = passStep(step, own, first, now[0]);
-        SmallVector<Value> products = buildGeneric(
-            b, {{own, {d0}}},
-            {{now[1], {d0}}, {sliceTo(b, 1, now[2], at, row), {d0}}},
-            [&](ValueRange args) -> SmallVector<Value> {
-              Value next = arith::MulFOp::create(b, args[0], args[1]);
-              return {next, next};
-            });
-        Value weights = now[3], keysNow = decayed;
-        if (withHead)
-          weights = insertWeights(firstWeights, weights, index(0));
-        Value rest = valueOf(group);
-        if (withHead)
-          rest = plus(rest, index(-1));
-        weights =
-            loop(getAsOpFoldResult(rest), 1, weights,
-                 [&](Value number, ValueRange inner) -> SmallVector<Value> {
-                   if (withHead)
-                     number = plus(number, index(1));
-                   return {insertWeights(weigh(query(number), keysNow),
-                                         inner[0], number)};
-                 })
-                .front();
-        SmallVector<Value> next = {decayed, products[0],
-                                   insert(products[1], now[2], at, row),
-                                   weights};
-        if (withKey)
-          next.push_back(insert(firstWeights, now[4], at, keys));
-        return next;
+  SmallVector<Value> all =
+      loop(chunk.padded, 1, start, [&](Value step, ValueRange now) {
+        return passChannels(step, chunk, factors, now);
       });
   chunk.decayedKeys = all[0];
   chunk.channels = all[2];
@@ -368,14 +374,15 @@ Value LinearTask::write(const Chunk &chunk, Value state) {
     Value flat = joinDims(b, chunk.between, 1);
     Value behind =
         sliceTo(b, 1, flat, {last, index(0)}, {index(1), chunk.padded});
-    keys = buildGeneric(b, {{behind, {d0}}}, {keys, {d0, d1}},
-                        [&](ValueRange args) -> Value {
-                          return arith::MulFOp::create(b, args[1], args[0]);
-                        });
+    keys = buildGeneric(
+        b, {{behind, {d0}}}, {keys, {d0, d1}}, [&](ValueRange args) -> Value {
+          return dropTiny(b, arith::MulFOp::create(b, args[1], args[0]));
+        });
     Value factor = tensor::ExtractOp::create(b, chunk.since, last);
     state = buildGeneric(b, {}, {{state, {d0, d1, d2}}},
                          [&](ValueRange args) -> SmallVector<Value> {
-                           return {arith::MulFOp::create(b, args[0], factor)};
+                           return {dropTiny(
+                               b, arith::MulFOp::create(b, args[0], factor))};
                          })
                 .front();
   }
@@ -384,7 +391,8 @@ Value LinearTask::write(const Chunk &chunk, Value state) {
         sliceTo(b, 1, chunk.channels, {last, index(0)}, {index(1), size});
     state = buildGeneric(b, {{factors, {d0}}}, {state, {d0, d1, d2}},
                          [&](ValueRange args) -> Value {
-                           return arith::MulFOp::create(b, args[1], args[0]);
+                           return dropTiny(
+                               b, arith::MulFOp::create(b, args[1], args[0]));
                          });
     keyAt = {d0, d2, d4};
     SmallVector<OpFoldResult> zeros(3, index(0));
