@@ -230,6 +230,13 @@ static std::vector<Names> layerOperands(MhaOp op, const std::string &newKeys,
       names.back() = {"B", "G", "P", operand == op.getPastKey() ? "D" : "E"};
     else if (operand == op.getBias() || operand == op.getMask())
       names.back() = broadcastNames(operand);
+    else if (operand == op.getPositions())
+      names.back() = {"B", "M"};
+    else if (operand == op.getSinks())
+      names.back() = {"H"};
+    else if (type && type.getRank() == 1 &&
+             (operand == op.getKvLengths() || operand == op.getQueryOffset()))
+      names.back() = {"B"};
   }
   return names;
 }

@@ -291,9 +291,9 @@ static llvm::Error forEachWord(StringRef text, StringRef example,
 }
 
 Expected<Sizes> attn::parseSizes(StringRef text) {
-  static constexpr StringRef kNames[] = {"B",  "H",  "G", "M", "N",
-                                         "D",  "E",  "T", "C", "F",
-                                         "C'", "N'", "P", "O", "threads"};
+  static constexpr StringRef kNames[] = {"B", "H", "G", "M",      "N",  "D",
+                                         "E", "T", "C", "F",      "C'", "N'",
+                                         "P", "R", "O", "threads"};
   Sizes sizes;
   llvm::Error error =
       forEachWord(text, "M=1024", [&](StringRef name, StringRef value) {

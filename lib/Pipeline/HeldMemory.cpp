@@ -96,7 +96,10 @@ Amount AmountReader::readDim(Value memory, int64_t dim) {
 /// Return `a / b`, rounded up or down, as a size of its own.
 static Amount divide(const Amount &a, int64_t b, bool up) {
   Amount result;
-  std::string text = a.formula.str() + " / " + std::to_string(b);
+  std::string text = a.formula.str();
+  if (StringRef(text).contains(" + "))
+    text = "(" + text + ")";
+  text += " / " + std::to_string(b);
   result.formula = Formula::size((up ? "ceil(" : "floor(") + text + ")");
   if (a.value)
     result.value = up ? llvm::divideCeilSigned(*a.value, b)
