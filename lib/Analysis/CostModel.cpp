@@ -30,9 +30,19 @@ static constexpr int64_t kEnoughTasks = 16;
 /// enough that starting and merging a task are lost in it.
 static constexpr int64_t kChunkBlocks = 2;
 
-/// The most chunks of one attention, where its keys are known: their states take
-/// memory, and more of them feed no more threads than heads and these.
+/// The most chunks of one attention, and the bytes that the states of all of them
+/// take at most.
 static constexpr int64_t kMostChunks = 16;
+static constexpr int64_t kChunkedBytes = 800 * 1024;
+
+/// The bytes of one task of many rows, or of copies of keys of few rows whose
+/// channels do not lie together, at most: with what is beside them, a thread holds
+/// less than 4 MiB.
+static constexpr int64_t kTaskBytes = 3840 * 1024;
+static constexpr int64_t kCopiedBytes = 2560 * 1024;
+
+/// What a size that is not known counts as.
+static constexpr int64_t kUsualChannels = 128;
 
 /// How many parts of a block of keys are read at once where few rows leave the
 /// time to memory: one stream reaches half of what four do, eight no more.
@@ -60,11 +70,25 @@ static int64_t evenBlock(int64_t total, int64_t size, int64_t unit) {
   return llvm::alignTo(block, unit);
 }
 
+int64_t attn::getStateBytes(ScheduleAttr schedule, int64_t valueSize,
+                            int64_t bits) {
+  int64_t channels =
+      ShapedType::isDynamic(valueSize) ? kUsualChannels : valueSize;
+  return schedule.getBlockM() * (1 + schedule.getColumns() + channels) * bits /
+         8;
+}
+
+int64_t attn::getMostChunks(ScheduleAttr schedule, int64_t valueSize,
+                            int64_t bits) {
+  int64_t state = getStateBytes(schedule, valueSize, bits);
+  return std::clamp<int64_t>(kChunkedBytes / state, 2, kMostChunks);
+}
+
 /// Return about how many rows a task should have: kBlockRows if that leaves enough
-/// tasks and queries and sums stay in half of the L2 cache, else half of that. A
-/// number that is not known counts as two.
+/// tasks and queries and sums stay in half of the L2 cache, else half of that, or
+/// less where rows are long. A number that is not known counts as two.
 static int64_t blockRows(const AttentionShape &shape, int64_t rowBytes,
-                         const TargetInfo &target) {
+                         int64_t keys, const TargetInfo &target) {
   int64_t tasks = 1;
   for (int64_t size : {shape.batch, shape.heads})
     tasks *= ShapedType::isDynamic(size) ? 2 : size;
@@ -72,7 +96,12 @@ static int64_t blockRows(const AttentionShape &shape, int64_t rowBytes,
                ? 2
                : llvm::divideCeil(shape.rows, kBlockRows);
   bool fits = kBlockRows * rowBytes <= target.l2Bytes / 2;
-  return fits && tasks >= kEnoughTasks ? kBlockRows : kBlockRows / 2;
+  int64_t rows = fits && tasks >= kEnoughTasks ? kBlockRows : kBlockRows / 2;
+  // Queries are there twice, and keys with copies of those that do not lie
+  // together.
+  while (rows * rowBytes * 3 / 2 + 2 * keys * rowBytes > kTaskBytes)
+    rows /= 2;
+  return rows;
 }
 
 ScheduleAttr attn::chooseSchedule(MLIRContext *context,
@@ -102,28 +131,33 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
   int64_t bytes = bits / 8;
   int64_t channels = 0;
   for (int64_t size : {shape.headSize, shape.valueSize})
-    channels += ShapedType::isDynamic(size) ? 128 : size;
+    channels += ShapedType::isDynamic(size) ? kUsualChannels : size;
   int64_t most = std::max<int64_t>(channels, 1) * bytes;
   int64_t keys = kBlockKeys;
   while (keys > columns && keys * most > target.l2Bytes / 2)
     keys /= 2;
   if (few)
-    keys = std::clamp<int64_t>(kStreamedBytes / most * 2, 512, 4096);
+    keys = std::clamp<int64_t>(kStreamedBytes / most * 2,
+                               512 * most > kCopiedBytes ? 256 : 512, 4096);
   int64_t blockN = evenBlock(shape.keys, keys, columns);
   int64_t blockM =
       few ? llvm::alignTo(std::max<int64_t>(taskRows, 1), rows)
-          : evenBlock(shape.rows, blockRows(shape, most, target), rows);
+          : evenBlock(shape.rows, blockRows(shape, most, blockN, target), rows);
   int64_t chunk = 0;
   if (few &&
       (ShapedType::isDynamic(shape.keys) || shape.keys > kChunkBlocks * blockN))
     chunk = kChunkBlocks * blockN;
-  if (chunk > 0 && ShapedType::isStatic(shape.keys))
-    chunk = std::max<int64_t>(
-        chunk,
-        llvm::alignTo(llvm::divideCeil(shape.keys, kMostChunks), blockN));
-  return ScheduleAttr::get(context, blockM, blockN, rows, columns, lanes, chunk,
-                           few, few ? kStreams : 0,
-                           few ? target.prefetchBytes : 0);
+  auto withChunk = [&](int64_t chunk) {
+    return ScheduleAttr::get(context, blockM, blockN, rows, columns, lanes,
+                             chunk, few, few ? kStreams : 0,
+                             few ? target.prefetchBytes : 0);
+  };
+  ScheduleAttr schedule = withChunk(chunk);
+  if (chunk == 0 || ShapedType::isDynamic(shape.keys))
+    return schedule;
+  int64_t count = getMostChunks(schedule, shape.valueSize, bits);
+  return withChunk(std::max<int64_t>(
+      chunk, llvm::alignTo(llvm::divideCeil(shape.keys, count), blockN)));
 }
 
 /// Rows and output channels of a task of a projection. Measured on AVX-512: the

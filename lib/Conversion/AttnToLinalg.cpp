@@ -35,7 +35,7 @@ struct AttnToLinalg : public mlir::attn::impl::AttnToLinalgBase<AttnToLinalg> {
     // A region becomes part of what its op is replaced by.
     auto isAttn = [](Operation *op) {
       return isa_and_nonnull<AttnDialect>(op->getDialect()) &&
-             !isa<YieldOp>(op);
+             !isa<CallOp, ThreadsOp, YieldOp>(op);
     };
     if (failed(decomposeOps(getOperation(), isAttn)))
       signalPassFailure();

@@ -63,7 +63,7 @@ static LogicalResult verifyTiles(Operation *op) {
 }
 
 static LogicalResult verifyLinalg(Operation *op) {
-  if (isa_and_nonnull<AttnDialect>(op->getDialect()))
+  if (isa_and_nonnull<AttnDialect>(op->getDialect()) && !isa<CallOp, ThreadsOp>(op))
     return leftOver(op, "linalg");
   return success();
 }
@@ -86,6 +86,8 @@ static int64_t getStackBytes(Operation *op) {
 static LogicalResult verifyBuffers(Operation *op) {
   if (anyType(op, [](Type type) { return isa<TensorType>(type); }))
     return op->emitOpError("expects no tensor after phase 'buffers'");
+  if (isa<CallOp, ThreadsOp>(op))
+    return leftOver(op, "buffers");
   if (isa<memref::AllocOp>(op) && op->getParentOfType<LoopLikeOpInterface>())
     return op->emitOpError("expects no loop around it after phase 'buffers'");
   if (auto function = dyn_cast<FunctionOpInterface>(op)) {

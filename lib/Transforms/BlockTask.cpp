@@ -39,11 +39,6 @@ static OpFoldResult apply(OpBuilder &b, Location loc, AffineExpr expr,
   return affine::makeComposedFoldedAffineApply(b, loc, expr, operands);
 }
 
-static OpFoldResult ceilDiv(OpBuilder &b, Location loc, OpFoldResult value,
-                            int64_t divisor) {
-  return apply(b, loc, b.getAffineSymbolExpr(0).ceilDiv(divisor), {value});
-}
-
 BlockTask::BlockTask(RewriterBase &rewriter, SdpaOp tile, bool mayBeEmpty)
     : rewriter(rewriter), tile(tile), mayBeEmpty(mayBeEmpty),
       loc(tile.getLoc()), schedule(tile.getScheduleAttr()) {
@@ -55,7 +50,7 @@ BlockTask::BlockTask(RewriterBase &rewriter, SdpaOp tile, bool mayBeEmpty)
   AffineExpr s0, s1;
   bindSymbols(rewriter.getContext(), s0, s1);
   taskRows = apply(rewriter, loc, s0 * s1, {dims.heads, dims.rows});
-  strips = ceilDiv(rewriter, loc, taskRows, schedule.getRows());
+  strips = getStrips(rewriter, loc, schedule, taskRows);
   query = packQuery();
 }
 

@@ -27,6 +27,18 @@
 using namespace mlir;
 using namespace mlir::attn;
 
+OpFoldResult attn::getStrips(OpBuilder &b, Location loc, ScheduleAttr schedule,
+                             OpFoldResult rows) {
+  AffineExpr count = b.getAffineSymbolExpr(0).ceilDiv(schedule.getRows());
+  if (schedule.getStreams() == 0 || getConstantIntValue(rows))
+    return affine::makeComposedFoldedAffineApply(b, loc, count, {rows});
+  // Memory is placed before it is known that rows are few.
+  AffineExpr most =
+      b.getAffineConstantExpr(schedule.getBlockM() / schedule.getRows());
+  return affine::makeComposedFoldedAffineMin(
+      b, loc, AffineMap::get(0, 1, {count, most}, b.getContext()), {rows});
+}
+
 SmallVector<SmallVector<OpFoldResult>>
 attn::getStateSizes(OpBuilder &b, Location loc, ScheduleAttr schedule,
                     OpFoldResult strips, OpFoldResult channels) {

@@ -13,12 +13,20 @@
 //     attn.finish %s#0, %s#1, %s#2
 //   }
 //
-// The size of a chunk is the schedule's and states are merged in their order, so that the result does not depend on who
-// computes what.
+// The size of a chunk is the schedule's, or, where keys are not known, larger if there would be too many chunks. States
+// are merged in their order, so that the result does not depend on who computes what. Where the states of all tiles would
+// take too much memory, some tiles are done after the others:
+//
+//   %o = scf.for %first = 0 to tiles step as many as their states may take memory {
+//     %parts:3 = scf.forall (%t, %c) ...
+//     scf.forall (%t) ...
+//   }
 
+#include "attn/Analysis/CostModel.h"
 #include "attn/Analysis/KnownExtents.h"
 #include "attn/Transforms/BlockTask.h"
 #include "attn/Transforms/Passes.h"
+#include "attn/Transforms/SelectSchedule.h"
 #include "attn/Transforms/TileBlocks.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -37,6 +45,10 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
+/// Bytes that the states of all chunks may take, for each thread: with those of a
+/// task, less than 4 MiB.
+static constexpr int64_t kStatesBytes = 1536 * 1024;
+
 namespace {
 /// Splits one op.
 class KeySplitter {
@@ -47,12 +59,24 @@ public:
   LogicalResult run();
 
 private:
-  FailureOr<SdpaOp> tileAt(Value batch, Value tile);
+  /// A tile: an entry of the batch, and some of its heads.
+  struct Place {
+    Value batch, head;
+  };
+
+  Place placeOf(ArrayRef<Value> at);
+  FailureOr<SdpaOp> tileAt(Place place);
   scf::ForallOp loopOver(ArrayRef<OpFoldResult> sizes, ValueRange outputs);
+  void findChunks();
   OpFoldResult chunksOf(OpFoldResult keys);
   Value newParts(ArrayRef<OpFoldResult> shape, Type element);
   LogicalResult buildParts();
-  LogicalResult buildEnd();
+  FailureOr<scf::ForallOp> buildEnd(ValueRange outputs);
+  SmallVector<Value> mergeParts(ArrayRef<Value> at);
+  FailureOr<SmallVector<Value>> newOutputs();
+  OpFoldResult tilesAtOnce(OpFoldResult all);
+  LogicalResult buildAtOnce();
+  LogicalResult buildInGroups(OpFoldResult all, OpFoldResult atOnce);
   Value slicePart(Value part, ArrayRef<Value> at);
   void insertAt(scf::ForallOp loop, Value value, Value dest,
                 ArrayRef<Value> at);
@@ -61,23 +85,44 @@ private:
   SdpaOp op;
   Location loc;
   ScheduleAttr schedule;
-  OpFoldResult batches, tiles, chunks;
+  OpFoldResult batches, tiles, chunks, chunkSize;
   /// What `chunks` cannot exceed: known when the function starts.
   OpFoldResult mostChunks;
   AttentionDims dims;
   int64_t heads = 1;
-  /// The states of all chunks: [batch, tile, chunk, ...].
+  /// The tiles that are done at once, [batch, tile] or [tile], and for how many
+  /// states have memory.
+  SmallVector<OpFoldResult> grid, room;
+  /// The number of the first of them, or null where they are all.
+  Value firstTile;
+  /// The states of all chunks: [grid, chunk, ...].
   SmallVector<Value> parts;
 };
 } // namespace
 
-/// Return `op` on the heads of tile `tile` of batch entry `batch`.
-FailureOr<SdpaOp> KeySplitter::tileAt(Value batch, Value tile) {
+/// Return the tile at the indices `at` of the grid.
+KeySplitter::Place KeySplitter::placeOf(ArrayRef<Value> at) {
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  Value batch = at[0], tile;
+  if (firstTile) {
+    Value number = arith::AddIOp::create(b, loc, firstTile, at[0]);
+    Value count = getValueOrCreateConstantIndexOp(b, loc, tiles);
+    batch = arith::DivUIOp::create(b, loc, number, count);
+    tile = arith::RemUIOp::create(b, loc, number, count);
+  } else {
+    tile = at[1];
+  }
+  return {batch, arith::MulIOp::create(b, loc, tile, index(heads))};
+}
+
+/// Return `op` on the heads of one tile.
+FailureOr<SdpaOp> KeySplitter::tileAt(Place place) {
   OpFoldResult one = b.getIndexAttr(1), zero = b.getIndexAttr(0);
-  Value head = arith::MulIOp::create(
-      b, loc, tile, arith::ConstantIndexOp::create(b, loc, heads));
-  FailureOr<TilingResult> tiled = op.getTiledImplementation(
-      b, {batch, head, zero}, {one, b.getIndexAttr(heads), dims.rows});
+  FailureOr<TilingResult> tiled =
+      op.getTiledImplementation(b, {place.batch, place.head, zero},
+                                {one, b.getIndexAttr(heads), dims.rows});
   if (failed(tiled))
     return failure();
   return cast<SdpaOp>(tiled->tiledOps.front());
@@ -130,21 +175,23 @@ LogicalResult KeySplitter::buildParts() {
   auto type = cast<RankedTensorType>(op.getQuery().getType());
   Type element =
       type.getElementType().isF64() ? b.getF64Type() : b.getF32Type();
-  AffineExpr s0;
-  bindSymbols(b.getContext(), s0);
-  OpFoldResult strips = affine::makeComposedFoldedAffineApply(
-      b, loc, (s0 * heads).ceilDiv(schedule.getRows()), {dims.rows});
+  OpFoldResult strips =
+      getStrips(b, loc, schedule,
+                affine::makeComposedFoldedAffineApply(
+                    b, loc, b.getAffineSymbolExpr(0) * heads, {dims.rows}));
   SmallVector<Value> inits;
   for (ArrayRef<OpFoldResult> shape :
        getStateSizes(b, loc, schedule, strips, dims.valueSize))
     inits.push_back(newParts(shape, element));
   OpBuilder::InsertionGuard guard(b);
-  scf::ForallOp loop = loopOver({batches, tiles, chunks}, inits);
+  SmallVector<OpFoldResult> sizes(grid);
+  sizes.push_back(chunks);
+  scf::ForallOp loop = loopOver(sizes, inits);
   SmallVector<Value> at(loop.getInductionVars());
-  Value size = arith::ConstantIndexOp::create(b, loc, schedule.getChunk());
-  Value begin = arith::MulIOp::create(b, loc, at[2], size);
+  Value size = getValueOrCreateConstantIndexOp(b, loc, chunkSize);
+  Value begin = arith::MulIOp::create(b, loc, at.back(), size);
   Value end = arith::AddIOp::create(b, loc, begin, size);
-  FailureOr<SdpaOp> tile = tileAt(at[0], at[1]);
+  FailureOr<SdpaOp> tile = tileAt(placeOf(ArrayRef(at).drop_back()));
   if (failed(tile))
     return failure();
   BlockTask task(b, *tile);
@@ -160,57 +207,55 @@ LogicalResult KeySplitter::buildParts() {
   return success();
 }
 
-/// Build the loop that merges the states of all chunks and finishes.
-LogicalResult KeySplitter::buildEnd() {
-  SmallVector<Value> inits;
-  ReifiedRankedShapedTypeDims shapes;
-  if (failed(op.reifyResultShapes(b, shapes)))
-    return failure();
-  for (auto [result, shape] : llvm::zip(op->getResults(), shapes))
-    inits.push_back(tensor::EmptyOp::create(
-        b, loc, shape,
-        cast<RankedTensorType>(result.getType()).getElementType()));
-  scf::ForallOp loop = loopOver({batches, tiles}, inits);
-  Value batch = loop.getInductionVars()[0], tile = loop.getInductionVars()[1];
-  auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, loc, value);
+/// Return the states of all chunks of the tile at `at`, merged in their order.
+SmallVector<Value> KeySplitter::mergeParts(ArrayRef<Value> at) {
+  auto partAt = [&](Value chunk) {
+    SmallVector<Value> place(at);
+    place.push_back(chunk);
+    return llvm::map_to_vector(
+        parts, [&](Value part) { return slicePart(part, place); });
   };
-  FailureOr<SdpaOp> small = tileAt(batch, tile);
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0),
+        one = arith::ConstantIndexOp::create(b, loc, 1);
+  SmallVector<Value> first = partAt(zero);
+  Value count = getValueOrCreateConstantIndexOp(b, loc, chunks);
+  auto merges = scf::ForOp::create(b, loc, one, count, one, first);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(merges.getBody());
+  SmallVector<Value> so(merges.getRegionIterArgs().begin(),
+                        merges.getRegionIterArgs().end());
+  SmallVector<Value> next = partAt(merges.getInductionVar());
+  auto merge =
+      MergeOp::create(b, loc, so[0].getType(), so[1].getType(), so[2].getType(),
+                      so[0], so[1], so[2], next[0], next[1], next[2]);
+  scf::YieldOp::create(b, loc, merge.getResults());
+  return SmallVector<Value>(merges.getResults());
+}
+
+/// Build the loop that merges the states of all chunks and finishes, into
+/// `outputs`.
+FailureOr<scf::ForallOp> KeySplitter::buildEnd(ValueRange outputs) {
+  OpBuilder::InsertionGuard restore(b);
+  scf::ForallOp loop = loopOver(grid, outputs);
+  SmallVector<Value> at(loop.getInductionVars());
+  Place place = placeOf(at);
+  FailureOr<SdpaOp> small = tileAt(place);
   if (failed(small))
     return failure();
   BlockTask task(b, *small);
-  SmallVector<Value> first;
-  for (Value part : parts)
-    first.push_back(slicePart(part, {batch, tile, index(0)}));
-  Value count = getValueOrCreateConstantIndexOp(b, loc, chunks);
-  auto merges = scf::ForOp::create(b, loc, index(1), count, index(1), first);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(merges.getBody());
-    SmallVector<Value> so(merges.getRegionIterArgs().begin(),
-                          merges.getRegionIterArgs().end());
-    SmallVector<Value> next;
-    for (Value part : parts)
-      next.push_back(slicePart(part, {batch, tile, merges.getInductionVar()}));
-    auto merge = MergeOp::create(b, loc, so[0].getType(), so[1].getType(),
-                                 so[2].getType(), so[0], so[1], so[2], next[0],
-                                 next[1], next[2]);
-    scf::YieldOp::create(b, loc, merge.getResults());
-  }
-  std::pair<Value, Value> ends = task.buildFinish(
-      {merges.getResult(0), merges.getResult(1), merges.getResult(2)});
+  SmallVector<Value> merged = mergeParts(at);
+  std::pair<Value, Value> ends =
+      task.buildFinish({merged[0], merged[1], merged[2]});
   auto write = [&](unsigned number, function_ref<Value(Value)> unpack) {
     Value dest = loop.getRegionIterArgs()[number];
     SmallVector<OpFoldResult> offsets, sizes;
     (void)op.getResultTilePosition(
-        b, number,
-        {batch, arith::MulIOp::create(b, loc, tile, index(heads)).getResult(),
-         b.getIndexAttr(0)},
+        b, number, {place.batch, place.head, b.getIndexAttr(0)},
         {b.getIndexAttr(1), b.getIndexAttr(heads), dims.rows}, offsets, sizes);
     SmallVector<OpFoldResult> ones(sizes.size(), b.getIndexAttr(1));
-    Value place =
+    Value part =
         tensor::ExtractSliceOp::create(b, loc, dest, offsets, sizes, ones);
-    Value value = unpack(place);
+    Value value = unpack(part);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getTerminator().getBody());
     tensor::ParallelInsertSliceOp::create(b, loc, value, dest, offsets, sizes,
@@ -220,8 +265,37 @@ LogicalResult KeySplitter::buildEnd() {
   if (op.getLse())
     write(1, [&](Value dest) { return task.unpackLse(ends.second, dest); });
   b.eraseOp(*small);
-  b.replaceOp(op, loop.getResults());
-  return success();
+  return loop;
+}
+
+/// Find how many keys a chunk has, and how many chunks there are. The schedule says
+/// it where keys are known; else what it says is the least.
+void KeySplitter::findChunks() {
+  int64_t least = schedule.getChunk();
+  chunkSize = b.getIndexAttr(least);
+  if (getConstantIntValue(dims.keys)) {
+    chunks = mostChunks = chunksOf(dims.keys);
+    return;
+  }
+  int64_t most = getMostChunks(schedule, AttentionShape::get(op).valueSize,
+                               getAccumulatorBits(op));
+  AffineExpr s0 = b.getAffineSymbolExpr(0);
+  int64_t blockN = schedule.getBlockN();
+  AffineExpr sizes[] = {b.getAffineConstantExpr(least),
+                        s0.ceilDiv(most).ceilDiv(blockN) * blockN};
+  TensorDim key{op.getKey(), sequenceDim(op.getKeyLayout())};
+  TensorDim whole = getWhole(key);
+  OpFoldResult allKeys = dims.keys;
+  if (whole.tensor != key.tensor && !op.isPaged())
+    allKeys = tensor::getMixedSize(b, loc, whole.tensor, whole.dim);
+  // Of chunks of the least size there are enough.
+  AffineExpr counts[] = {b.getAffineConstantExpr(most), s0};
+  mostChunks = affine::makeComposedFoldedAffineMin(
+      b, loc, AffineMap::get(0, 1, counts, b.getContext()),
+      {chunksOf(allKeys)});
+  chunkSize = affine::makeComposedFoldedAffineMax(
+      b, loc, AffineMap::get(0, 1, sizes, b.getContext()), {dims.keys});
+  chunks = chunksOf(dims.keys);
 }
 
 /// Return in how many chunks `keys` are cut: one where there is no key, whose
@@ -234,24 +308,110 @@ OpFoldResult KeySplitter::chunksOf(OpFoldResult keys) {
     Value one = arith::ConstantIndexOp::create(b, loc, 1);
     keys = arith::MaxSIOp::create(b, loc, cast<Value>(keys), one).getResult();
   }
-  AffineExpr s0;
-  bindSymbols(b.getContext(), s0);
-  return affine::makeComposedFoldedAffineApply(
-      b, loc, (s0 - 1).floorDiv(schedule.getChunk()) + 1, {keys});
+  AffineExpr s0 = b.getAffineSymbolExpr(0);
+  if (std::optional<int64_t> size = getConstantIntValue(chunkSize))
+    return affine::makeComposedFoldedAffineApply(
+        b, loc, (s0 - 1).floorDiv(*size) + 1, {keys});
+  Value count = arith::CeilDivUIOp::create(b, loc, cast<Value>(keys),
+                                           cast<Value>(chunkSize));
+  return count;
 }
 
 /// Return a tensor for one of the three parts of the states, each of `shape`. Its
 /// memory has room for as many chunks as there can be.
 Value KeySplitter::newParts(ArrayRef<OpFoldResult> shape, Type element) {
-  SmallVector<OpFoldResult> sizes = {batches, tiles, mostChunks};
-  llvm::append_range(sizes, shape);
-  Value all = tensor::EmptyOp::create(b, loc, sizes, element);
-  if (isEqualConstantIntOrValue(chunks, mostChunks))
+  SmallVector<OpFoldResult> whole(room), used(grid);
+  whole.push_back(mostChunks);
+  used.push_back(chunks);
+  llvm::append_range(whole, shape);
+  llvm::append_range(used, shape);
+  Value all = tensor::EmptyOp::create(b, loc, whole, element);
+  if (isEqualConstantIntOrValueArray(whole, used))
     return all;
-  sizes[2] = chunks;
-  SmallVector<OpFoldResult> zeros(sizes.size(), b.getIndexAttr(0)),
-      ones(sizes.size(), b.getIndexAttr(1));
-  return tensor::ExtractSliceOp::create(b, loc, all, zeros, sizes, ones);
+  SmallVector<OpFoldResult> zeros(used.size(), b.getIndexAttr(0)),
+      ones(used.size(), b.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(b, loc, all, zeros, used, ones);
+}
+
+/// Return tensors without content for the results.
+FailureOr<SmallVector<Value>> KeySplitter::newOutputs() {
+  SmallVector<Value> outputs;
+  ReifiedRankedShapedTypeDims shapes;
+  if (failed(op.reifyResultShapes(b, shapes)))
+    return failure();
+  for (auto [result, shape] : llvm::zip(op->getResults(), shapes))
+    outputs.push_back(tensor::EmptyOp::create(
+        b, loc, shape,
+        cast<RankedTensorType>(result.getType()).getElementType()));
+  return outputs;
+}
+
+/// Return for how many of `all` tiles states may take memory, or null for all of
+/// them.
+OpFoldResult KeySplitter::tilesAtOnce(OpFoldResult all) {
+  int64_t valueSize = AttentionShape::get(op).valueSize;
+  int64_t bits = getAccumulatorBits(op);
+  int64_t most = getConstantIntValue(mostChunks)
+                     .value_or(getMostChunks(schedule, valueSize, bits));
+  int64_t bytes = most * getStateBytes(schedule, valueSize, bits);
+  std::optional<int64_t> known = getConstantIntValue(all);
+  if (known && *known * bytes <= kStatesBytes)
+    return {};
+  Value threads = ThreadsOp::create(b, loc);
+  AffineExpr s0 = b.getAffineSymbolExpr(0), s1 = b.getAffineSymbolExpr(1);
+  AffineExpr counts[] = {b.getAffineConstantExpr(1),
+                         (s0 * kStatesBytes).floorDiv(bytes)};
+  OpFoldResult count = affine::makeComposedFoldedAffineMax(
+      b, loc, AffineMap::get(0, 1, counts, b.getContext()), {threads});
+  return affine::makeComposedFoldedAffineMin(
+      b, loc, AffineMap::get(0, 2, {s0, s1}, b.getContext()), {count, all});
+}
+
+LogicalResult KeySplitter::buildAtOnce() {
+  grid = room = {batches, tiles};
+  if (failed(buildParts()))
+    return failure();
+  b.setInsertionPoint(op);
+  FailureOr<SmallVector<Value>> outputs = newOutputs();
+  if (failed(outputs))
+    return failure();
+  FailureOr<scf::ForallOp> end = buildEnd(*outputs);
+  if (failed(end))
+    return failure();
+  b.replaceOp(op, end->getResults());
+  return success();
+}
+
+/// Build a loop over groups of `atOnce` tiles.
+LogicalResult KeySplitter::buildInGroups(OpFoldResult all,
+                                         OpFoldResult atOnce) {
+  room = {atOnce};
+  FailureOr<SmallVector<Value>> outputs = newOutputs();
+  if (failed(outputs))
+    return failure();
+  auto valueOf = [&](OpFoldResult size) {
+    return getValueOrCreateConstantIndexOp(b, loc, size);
+  };
+  // The least step is one, also where there is no tile.
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value step = arith::MaxSIOp::create(b, loc, valueOf(atOnce), one);
+  auto groups = scf::ForOp::create(b, loc, valueOf(b.getIndexAttr(0)),
+                                   valueOf(all), step, *outputs);
+  b.setInsertionPointToStart(groups.getBody());
+  firstTile = groups.getInductionVar();
+  AffineExpr d0 = b.getAffineDimExpr(0), s0 = b.getAffineSymbolExpr(0),
+             s1 = b.getAffineSymbolExpr(1);
+  grid = {affine::makeComposedFoldedAffineMin(
+      b, loc, AffineMap::get(1, 2, {s0, s1 - d0}, b.getContext()),
+      {firstTile, atOnce, all})};
+  if (failed(buildParts()))
+    return failure();
+  FailureOr<scf::ForallOp> end = buildEnd(groups.getRegionIterArgs());
+  if (failed(end))
+    return failure();
+  scf::YieldOp::create(b, loc, end->getResults());
+  b.replaceOp(op, groups.getResults());
+  return success();
 }
 
 LogicalResult KeySplitter::run() {
@@ -259,21 +419,16 @@ LogicalResult KeySplitter::run() {
   b.setInsertionPoint(op);
   dims = AttentionDims::get(b, op);
   heads = *getConstantIntValue(taskSizes(b, op)[1]);
-  AffineExpr s0;
-  bindSymbols(b.getContext(), s0);
+  AffineExpr s0, s1;
+  bindSymbols(b.getContext(), s0, s1);
   batches = dims.batch;
   tiles = affine::makeComposedFoldedAffineApply(b, loc, s0.floorDiv(heads),
                                                 {dims.heads});
-  chunks = mostChunks = chunksOf(dims.keys);
-  TensorDim key{op.getKey(), sequenceDim(op.getKeyLayout())};
-  if (TensorDim whole = getWhole(key);
-      whole.tensor != key.tensor && !op.isPaged())
-    mostChunks =
-        chunksOf(tensor::getMixedSize(b, loc, whole.tensor, whole.dim));
-  if (failed(buildParts()))
-    return failure();
-  b.setInsertionPoint(op);
-  return buildEnd();
+  findChunks();
+  OpFoldResult all =
+      affine::makeComposedFoldedAffineApply(b, loc, s0 * s1, {batches, tiles});
+  OpFoldResult atOnce = tilesAtOnce(all);
+  return atOnce ? buildInGroups(all, atOnce) : buildAtOnce();
 }
 
 LogicalResult attn::splitKeys(RewriterBase &rewriter, SdpaOp op) {

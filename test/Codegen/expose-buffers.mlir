@@ -85,3 +85,19 @@ func.func private @f.shape(%x: tensor<?xf32>) -> index {
   %n = tensor.dim %x, %c0 : tensor<?xf32>
   return %n : index
 }
+
+// What is taken from a tensor without content and inserted there again grows in the
+// result too, as a loop of one iteration leaves it.
+//
+// CHECK-LABEL: func.func @inserted
+// CHECK: %[[OUT:.*]] = bufferization.to_tensor %{{.*}} restrict writable
+// CHECK: %[[PART:.*]] = tensor.extract_slice %[[OUT]]
+// CHECK: linalg.fill {{.*}} outs(%[[PART]]
+// CHECK: tensor.insert_slice %{{.*}} into %[[OUT]]
+func.func @inserted(%x: f32, %n: index) -> tensor<1x?xf32> {
+  %empty = tensor.empty(%n) : tensor<1x?xf32>
+  %part = tensor.extract_slice %empty[0, 0] [1, %n] [1, 1] : tensor<1x?xf32> to tensor<?xf32>
+  %filled = linalg.fill ins(%x : f32) outs(%part : tensor<?xf32>) -> tensor<?xf32>
+  %all = tensor.insert_slice %filled into %empty[0, 0] [1, %n] [1, 1] : tensor<?xf32> into tensor<1x?xf32>
+  return %all : tensor<1x?xf32>
+}

@@ -134,3 +134,51 @@ func.func @nothing() -> i32 {
   %good = arith.constant 0 : i32
   return %good : i32
 }
+
+// -----
+
+// Of two parallel loops one runs at a time: both use the same bytes of a thread, as
+// many as the one that needs more.
+//
+// CHECK-LABEL: func.func @one_after_the_other
+// CHECK: %[[BYTES:.*]] = arith.maxsi %{{.*}}, %{{.*}} : index
+// CHECK: arith.muli %[[BYTES]], %{{.*}}
+// CHECK: scf.forall
+// CHECK: arith.muli %{{.*}}, %[[BYTES]]
+// CHECK: memref.view %[[BLOCK:.*]][%[[AT:.*]]][] : memref<?xi8> to memref<8xf32>
+// CHECK: scf.forall
+// CHECK: arith.muli %{{.*}}, %[[BYTES]]
+// CHECK: memref.view %[[BLOCK]][%{{.*}}][%{{.*}}] : memref<?xi8> to memref<?xf32>
+func.func @one_after_the_other(%x: f32, %n: index) -> i32 {
+  %good = arith.constant 0 : i32
+  scf.forall (%i) in (8) {
+    %a = memref.alloc() : memref<8xf32>
+    memref.store %x, %a[%i] : memref<8xf32>
+  }
+  scf.forall (%i) in (8) {
+    %a = memref.alloc(%n) : memref<?xf32>
+    memref.store %x, %a[%i] : memref<?xf32>
+  }
+  return %good : i32
+}
+
+// -----
+
+// Who asks for the number of threads gets that of OpenMP, and memory may depend on
+// it.
+//
+// CHECK-LABEL: func.func @threads
+// CHECK: %[[MOST:.*]] = call @omp_get_max_threads()
+// CHECK: %[[THREADS:.*]] = arith.index_cast %[[MOST]]
+// CHECK: arith.muli %{{.*}}, %[[THREADS]]
+// CHECK: memref.alloc(
+// CHECK-NOT: attn.threads
+// CHECK: memref.view %{{.*}}[%{{.*}}][%[[THREADS]]] : memref<?xi8> to memref<?xf32>
+func.func @threads(%x: f32) -> i32 {
+  %good = arith.constant 0 : i32
+  %i = arith.constant 3 : index
+  %n = attn.threads
+  %a = memref.alloc(%n) : memref<?xf32>
+  memref.store %x, %a[%i] : memref<?xf32>
+  return %good : i32
+}

@@ -73,3 +73,21 @@ func.func @block_weights(%q: tensor<8x16xf16>, %k: tensor<?x16xf16>, %m: tensor<
     : tensor<?x64x8xf32>, tensor<?x64x16xf32> -> tensor<?x?x8x16xf32>
   return %w, %wp : tensor<8x?xf16>, tensor<?x?x8x16xf32>
 }
+
+// CHECK-LABEL: func.func @threads
+// CHECK: attn.threads
+func.func @threads() -> index {
+  %n = attn.threads
+  return %n : index
+}
+
+// CHECK-LABEL: func.func @call
+// CHECK: %[[Y:.*]] = attn.call @shared(%{{.*}}, %{{.*}} : tensor<8xf32>, index) outs(%{{.*}} : tensor<8xf32>) -> tensor<8xf32>
+// CHECK: attn.call @nothing() outs(%[[Y]] : tensor<8xf32>) -> tensor<8xf32>
+func.func @call(%x: tensor<8xf32>, %n: index, %to: tensor<8xf32>) -> tensor<8xf32> {
+  %y = attn.call @shared(%x, %n : tensor<8xf32>, index) outs(%to : tensor<8xf32>) -> tensor<8xf32>
+  %z = attn.call @nothing() outs(%y : tensor<8xf32>) -> tensor<8xf32>
+  return %z : tensor<8xf32>
+}
+func.func private @shared(tensor<8xf32>, index, tensor<8xf32>) -> tensor<8xf32>
+func.func private @nothing(tensor<8xf32>) -> tensor<8xf32>

@@ -47,16 +47,22 @@ func.func @sinks(%q: tensor<1x2x1x8xf32>, %k: tensor<1x2x256x8xf32>,
 
 // -----
 
-// The number of chunks follows from the number of keys; no key is one chunk too,
-// whose state is the empty one.
+// Where keys are not known, the chunk of the schedule is the least: it grows with
+// the keys when there would be more than 16. No key is one chunk too, whose state
+// is the empty one.
 //
-// CHECK: #[[$COUNT:.*]] = affine_map<()[s0] -> ((s0 - 1) floordiv 64 + 1)>
+// CHECK: #[[$MOST:.*]] = affine_map<()[s0] -> (16, (s0 - 1) floordiv 64 + 1)>
+// CHECK: #[[$SIZE:.*]] = affine_map<()[s0] -> (64, ((s0 ceildiv 16) ceildiv 32) * 32)>
 // CHECK-LABEL: func.func @dynamic
 // CHECK-SAME: %[[K:[a-z0-9]+]]: tensor<1x2x?x8xf32>
 // CHECK: %[[KEYS:.*]] = tensor.dim %[[K]], %c2
 // CHECK: %[[POSITIVE:.*]] = arith.maxsi %[[KEYS]], %c1
-// CHECK: %[[CHUNKS:.*]] = affine.apply #[[$COUNT]]()[%[[POSITIVE]]]
-// CHECK: scf.forall {{.*}} in (2, %[[CHUNKS]])
+// CHECK: %[[MOST:.*]] = affine.min #[[$MOST]]()[%[[POSITIVE]]]
+// CHECK: %[[SIZE:.*]] = affine.max #[[$SIZE]]()[%[[KEYS]]]
+// CHECK: %[[CHUNKS:.*]] = arith.ceildivui %[[POSITIVE]], %[[SIZE]]
+// CHECK: tensor.empty(%[[MOST]]) : tensor<1x2x?x1x1xf32>
+// CHECK: scf.forall (%{{.*}}, %[[C:.*]]) in (2, %[[CHUNKS]])
+// CHECK: arith.muli %[[C]], %[[SIZE]]
 // CHECK: scf.for %{{.*}} = %c1 to %[[CHUNKS]] step %c1
 // CHECK: attn.merge
 func.func @dynamic(%q: tensor<1x2x1x8xf32>, %k: tensor<1x2x?x8xf32>)
@@ -90,8 +96,9 @@ func.func @whole(%q: tensor<1x2x1x8xf32>, %k: tensor<1x2x256x8xf32>)
 //
 // CHECK-LABEL: func.func @slice
 // CHECK-SAME: %[[N:[a-z0-9]+]]: index
+// CHECK: %[[SIZE:.*]] = affine.max {{.*}}[%[[N]]]
 // CHECK: %[[POSITIVE:.*]] = arith.maxsi %[[N]], %c1
-// CHECK: %[[CHUNKS:.*]] = affine.apply {{.*}}[%[[POSITIVE]]]
+// CHECK: %[[CHUNKS:.*]] = arith.ceildivui %[[POSITIVE]], %[[SIZE]]
 // CHECK: %[[ALL:.*]] = tensor.empty() : tensor<1x2x16x1x1xf32>
 // CHECK: tensor.extract_slice %[[ALL]][0, 0, 0, 0, 0] [1, 2, %[[CHUNKS]], 1, 1]
 // CHECK: scf.forall {{.*}} in (2, %[[CHUNKS]])
@@ -104,4 +111,35 @@ func.func @slice(%q: tensor<1x2x1x8xf32>, %cache: tensor<1x2x1024x8xf32>, %n: in
     : tensor<1x2x1x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>
     -> tensor<1x2x1x8xf32>
   return %o : tensor<1x2x1x8xf32>
+}
+
+// -----
+
+// 64 tiles with 16 states of 33 KiB each are too many for memory: as many are done
+// at once as their states may take, for each thread 1.5 MiB.
+//
+// CHECK: #[[$COUNT:.*]] = affine_map<()[s0] -> (1, (s0 * 128) floordiv 43)>
+// CHECK: #[[$LEFT:.*]] = affine_map<(d0)[s0] -> (-d0 + 64, 64, s0)>
+// CHECK-LABEL: func.func @groups
+// CHECK: %[[THREADS:.*]] = attn.threads
+// CHECK: %[[MOST:.*]] = affine.max #[[$COUNT]]()[%[[THREADS]]]
+// CHECK: %[[ROOM:.*]] = affine.min {{.*}}[%[[MOST]]]
+// CHECK: scf.for %[[FIRST:.*]] = %c0 to %c64 step %{{.*}} iter_args(%[[SO:.*]] = %{{.*}})
+// CHECK: %[[COUNT:.*]] = affine.min #[[$LEFT]](%[[FIRST]])[%[[MOST]]]
+// CHECK: tensor.empty(%[[ROOM]]) : tensor<?x16x16x4xf32>
+// CHECK: scf.forall (%[[T:.*]], %{{.*}}) in (%[[COUNT]], 16)
+// CHECK: %[[TILE:.*]] = arith.addi %[[FIRST]], %[[T]]
+// CHECK: arith.divui %[[TILE]], %c8
+// CHECK: arith.remui %[[TILE]], %c8
+// CHECK: attn.block_step
+// CHECK: %[[ALL:.*]] = scf.forall (%{{.*}}) in (%[[COUNT]]) shared_outs(%{{.*}} = %[[SO]])
+// CHECK: attn.finish
+// CHECK: scf.yield %[[ALL]]
+func.func @groups(%q: tensor<8x32x16x64xf32>, %k: tensor<8x8x1024x64xf32>)
+    -> tensor<8x32x16x64xf32> {
+  %o = attn.sdpa %q, %k, %k schedule = <block_m = 64, block_n = 64, rows = 4,
+       columns = 64, lanes = 16, chunk = 64, fold_heads = true, streams = 4>
+    : tensor<8x32x16x64xf32>, tensor<8x8x1024x64xf32>,
+      tensor<8x8x1024x64xf32> -> tensor<8x32x16x64xf32>
+  return %o : tensor<8x32x16x64xf32>
 }

@@ -27,6 +27,14 @@ int64_t getGroupSize(const AttentionShape &shape);
 ScheduleAttr chooseSchedule(MLIRContext *context, const AttentionShape &shape,
                             int64_t bits, const TargetInfo &target, bool few);
 
+/// Return how many chunks at most the keys of a tile of `schedule` are cut into:
+/// their states take memory, and more of them feed no more threads than heads and
+/// these.
+int64_t getMostChunks(ScheduleAttr schedule, int64_t valueSize, int64_t bits);
+
+/// Return the bytes of the state of a tile of `schedule`.
+int64_t getStateBytes(ScheduleAttr schedule, int64_t valueSize, int64_t bits);
+
 /// The most rows, of all entries of a batch, for which a projection reads its
 /// weights where they are.
 constexpr int64_t kFewProjectedRows = 16;

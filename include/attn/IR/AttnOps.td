@@ -14,6 +14,7 @@ include "attn/IR/AttnCacheAppendOp.td"
 include "attn/IR/AttnMergeOutputsOp.td"
 include "attn/IR/AttnTileOps.td"
 include "attn/IR/AttnBlockWeightsOp.td"
+include "attn/IR/AttnCallOps.td"
 include "attn/IR/AttnYieldOp.td"
 
 #endif // ATTN_IR_ATTNOPS_TD

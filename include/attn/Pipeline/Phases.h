@@ -35,7 +35,9 @@ inline constexpr std::array<PhaseInfo, 9> kPhases = {{
      "every attn.sdpa carries a schedule that fits the target"},
     {Phase::Tiles, "tiles",
      "loops over attn.block_step, attn.merge and attn.finish; no attn.sdpa"},
-    {Phase::Linalg, "linalg", "the same loops over linalg; no attn op"},
+    {Phase::Linalg, "linalg",
+     "the same loops over linalg; no attn op but "
+     "attn.threads"},
     {Phase::Vectors, "vectors",
      "register tiles are vectors; tensors only around them"},
     {Phase::Buffers, "buffers",

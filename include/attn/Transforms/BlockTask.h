@@ -133,6 +133,10 @@ private:
 
 /// Say in a remark whether blocks can be skipped for the mask_mod of `op`.
 void reportMaskMod(SdpaOp op);
+/// Return how many strips hold `rows` rows, all of a task. Where few rows are
+/// not known, the schedule says how many there can be.
+OpFoldResult getStrips(OpBuilder &b, Location loc, ScheduleAttr schedule,
+                       OpFoldResult rows);
 
 /// Return the sizes of the tensors of the state of `strips` strips.
 SmallVector<SmallVector<OpFoldResult>> getStateSizes(OpBuilder &b, Location loc,

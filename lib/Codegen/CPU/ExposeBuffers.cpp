@@ -153,11 +153,16 @@ static void computeInPlace(OpOperand &use, Value memory) {
       RankedTensorType::get(type.getShape(), type.getElementType()), memory,
       /*restrict=*/true, /*writable=*/true);
   for (OpOperand *origin : origins) {
-    Value start = tensor;
-    if (start.getType() != origin->get().getType()) {
+    Value start = tensor, before = origin->get();
+    if (start.getType() == before.getType()) {
+      // What is inserted where it was taken from grows in place too.
+      before.replaceUsesWithIf(start, [](OpOperand &other) {
+        return isa<tensor::ExtractSliceOp>(other.getOwner());
+      });
+    } else {
       b.setInsertionPoint(origin->getOwner());
-      start = tensor::CastOp::create(b, memory.getLoc(),
-                                     origin->get().getType(), tensor);
+      start =
+          tensor::CastOp::create(b, memory.getLoc(), before.getType(), tensor);
     }
     origin->set(start);
   }

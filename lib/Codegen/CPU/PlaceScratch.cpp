@@ -22,10 +22,12 @@
 //     memref.dealloc %block
 //     return %status
 //
-// so that no loop allocates, memory grows with the tile and the threads only, and a failure is a status.
+// so that no loop allocates, memory grows with the tile and the threads only, and a failure is a status. Parallel loops,
+// of which one runs at a time, share the places of a thread. What asks for the number of threads gets it here.
 
 #include "attn/Codegen/Passes.h"
 #include "attn/Codegen/Status.h"
+#include "attn/IR/AttnOps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
@@ -40,6 +42,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_PLACESCRATCH
@@ -71,15 +74,21 @@ private:
   FailureOr<Value> sizeOnEntry(Value size);
   Value bytesOf(memref::AllocOp alloc);
   Value call(StringRef name);
+  void answerThreads();
+  Value layOut(ArrayRef<memref::AllocOp> allocs,
+               SmallVectorImpl<Value> &offsets);
   void replace(ArrayRef<memref::AllocOp> allocs, ArrayRef<Value> offsets,
-               function_ref<Value(memref::AllocOp)> base);
+               Value base);
+  void replaceInTasks(ArrayRef<SmallVector<Value>> offsets, Value sharedBytes,
+                      Value threadBytes);
   void guard(Value isGood);
 
   func::FuncOp function;
   OpBuilder b;
   Location loc;
-  /// Allocations outside of parallel loops, and in them.
-  SmallVector<memref::AllocOp> shared, perThread;
+  /// Allocations outside of parallel loops, and in each of them.
+  SmallVector<memref::AllocOp> shared;
+  llvm::MapVector<Operation *, SmallVector<memref::AllocOp>> perThread;
   /// For each dynamic size of an allocation, the most that it can be.
   DenseMap<Value, Value> most;
   Value block;
@@ -96,20 +105,22 @@ static scf::ForallOp outermostTask(Operation *op) {
 }
 
 LogicalResult ScratchPlacer::collect() {
-  function.walk([&](memref::AllocOp alloc) {
-    (outermostTask(alloc) ? perThread : shared).push_back(alloc);
-  });
-  for (ArrayRef<memref::AllocOp> allocs :
-       {ArrayRef(shared), ArrayRef(perThread)})
-    for (memref::AllocOp alloc : allocs)
-      for (Value size : alloc.getDynamicSizes()) {
-        FailureOr<Value> known = sizeOnEntry(size);
-        if (failed(known))
-          return alloc.emitOpError() << "expects a size that is known, or "
-                                        "bounded, when the function starts";
-        most[size] = *known;
-      }
-  return success();
+  return failure(
+      function
+          .walk([&](memref::AllocOp alloc) -> WalkResult {
+            scf::ForallOp task = outermostTask(alloc);
+            (task ? perThread[task] : shared).push_back(alloc);
+            for (Value size : alloc.getDynamicSizes()) {
+              FailureOr<Value> known = sizeOnEntry(size);
+              if (failed(known))
+                return alloc.emitOpError()
+                       << "expects a size that is known, or bounded, when the "
+                          "function starts";
+              most[size] = *known;
+            }
+            return WalkResult::advance();
+          })
+          .wasInterrupted());
 }
 
 /// Return `size` where it can be had on entry, else a constant that it does not
@@ -143,14 +154,14 @@ LogicalResult ScratchPlacer::hoist(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return success(isa<func::FuncOp>(value.getParentRegion()->getParentOp()));
+  Block *entry = &function.getBody().front();
+  if (op->getBlock() == entry && op->isBeforeInBlock(&*b.getInsertionPoint()))
+    return success();
   if (!isPure(op) && !isa<memref::DimOp>(op) && !readsScalarArgument(op))
     return failure();
   for (Value operand : op->getOperands())
     if (failed(hoist(operand)))
       return failure();
-  Block *entry = &function.getBody().front();
-  if (op->getBlock() == entry && op->isBeforeInBlock(&*b.getInsertionPoint()))
-    return success();
   op->moveBefore(entry, b.getInsertionPoint());
   return success();
 }
@@ -190,16 +201,37 @@ Value ScratchPlacer::call(StringRef name) {
   return arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
 }
 
+/// Replace every question for the number of threads by what OpenMP says.
+void ScratchPlacer::answerThreads() {
+  Value count;
+  function.walk([&](ThreadsOp op) {
+    if (!count)
+      count = call("omp_get_max_threads");
+    op.getResult().replaceAllUsesWith(count);
+    op.erase();
+  });
+}
+
+/// Add the places of `allocs`, one after the other, to `offsets`, and return the
+/// bytes of all.
+Value ScratchPlacer::layOut(ArrayRef<memref::AllocOp> allocs,
+                            SmallVectorImpl<Value> &offsets) {
+  Value total = index(0);
+  for (memref::AllocOp alloc : allocs) {
+    offsets.push_back(total);
+    total = b.createOrFold<arith::AddIOp>(loc, total, bytesOf(alloc));
+  }
+  return total;
+}
+
 /// Replace `allocs` by views of the block, at `offsets` from `base`.
 void ScratchPlacer::replace(ArrayRef<memref::AllocOp> allocs,
-                            ArrayRef<Value> offsets,
-                            function_ref<Value(memref::AllocOp)> base) {
+                            ArrayRef<Value> offsets, Value base) {
   for (auto [place, offset] : llvm::zip(allocs, offsets)) {
     memref::AllocOp alloc = place;
-    Value start = base(alloc);
     b.setInsertionPoint(alloc);
-    Value at = start ? arith::AddIOp::create(b, loc, start, offset).getResult()
-                     : offset;
+    Value at =
+        base ? arith::AddIOp::create(b, loc, base, offset).getResult() : offset;
     Value view = memref::ViewOp::create(b, loc, alloc.getType(), block, at,
                                         alloc.getDynamicSizes());
     alloc.getResult().replaceAllUsesWith(view);
@@ -207,6 +239,20 @@ void ScratchPlacer::replace(ArrayRef<memref::AllocOp> allocs,
       if (isa<memref::DeallocOp>(user))
         user->erase();
     alloc.erase();
+  }
+}
+
+/// Replace the allocations of parallel loops by views of the part of the block
+/// that belongs to a thread.
+void ScratchPlacer::replaceInTasks(ArrayRef<SmallVector<Value>> offsets,
+                                   Value sharedBytes, Value threadBytes) {
+  for (auto [entry, own] : llvm::zip(perThread, offsets)) {
+    auto task = cast<scf::ForallOp>(entry.first);
+    b.setInsertionPointToStart(task.getBody());
+    Value start =
+        arith::MulIOp::create(b, loc, call("omp_get_thread_num"), threadBytes);
+    start = arith::AddIOp::create(b, loc, start, sharedBytes);
+    replace(entry.second, own, start);
   }
 }
 
@@ -239,26 +285,24 @@ LogicalResult ScratchPlacer::run() {
   // does not move.
   auto marker = arith::ConstantIndexOp::create(b, loc, 0);
   b.setInsertionPoint(marker);
+  answerThreads();
   if (failed(collect()))
     return failure();
   if (shared.empty() && perThread.empty()) {
     marker->erase();
     return success();
   }
-  auto layOut = [&](ArrayRef<memref::AllocOp> allocs,
-                    SmallVectorImpl<Value> &offsets) {
-    Value total = index(0);
-    for (memref::AllocOp alloc : allocs) {
-      offsets.push_back(total);
-      total = b.createOrFold<arith::AddIOp>(loc, total, bytesOf(alloc));
-    }
-    return total;
-  };
-  SmallVector<Value> sharedAt, threadAt;
+  SmallVector<Value> sharedAt;
+  SmallVector<SmallVector<Value>> threadAt;
   Value sharedBytes = layOut(shared, sharedAt);
-  Value threadBytes = layOut(perThread, threadAt);
-  Value bytes = sharedBytes;
-  if (!perThread.empty()) {
+  Value bytes = sharedBytes, threadBytes;
+  for (auto &[task, allocs] : perThread) {
+    Value own = layOut(allocs, threadAt.emplace_back());
+    threadBytes = threadBytes
+                      ? b.createOrFold<arith::MaxSIOp>(loc, threadBytes, own)
+                      : own;
+  }
+  if (threadBytes) {
     Value all =
         arith::MulIOp::create(b, loc, threadBytes, call("omp_get_max_threads"));
     bytes = arith::AddIOp::create(b, loc, sharedBytes, all);
@@ -270,20 +314,8 @@ LogicalResult ScratchPlacer::run() {
   Value isGood = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
                                        address, index(0));
   guard(isGood);
-
-  replace(shared, sharedAt, [](memref::AllocOp) { return Value(); });
-  DenseMap<Operation *, Value> starts;
-  replace(perThread, threadAt, [&](memref::AllocOp alloc) {
-    scf::ForallOp task = outermostTask(alloc);
-    Value &start = starts[task];
-    if (!start) {
-      b.setInsertionPointToStart(task.getBody());
-      Value own = arith::MulIOp::create(b, loc, call("omp_get_thread_num"),
-                                        threadBytes);
-      start = arith::AddIOp::create(b, loc, own, sharedBytes);
-    }
-    return start;
-  });
+  replace(shared, sharedAt, /*base=*/Value());
+  replaceInTasks(threadAt, sharedBytes, threadBytes);
   return success();
 }
 
