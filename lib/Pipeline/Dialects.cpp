@@ -4,6 +4,7 @@
 // The dialects that compiling can meet, and what other libraries attach to them. Registering a dialect costs
 // nothing until something of it is used; registering all that MLIR has costs more than a small compilation.
 
+#include "attn/Codegen/CallBufferization.h"
 #include "attn/IR/AttnDialect.h"
 #include "attn/Pipeline/Phases.h"
 #include "attn/Target/CPU/Emit.h"
@@ -108,6 +109,7 @@ void attn::registerCompilerDialects(DialectRegistry &registry) {
                   omp::OpenMPDialect, scf::SCFDialect, tensor::TensorDialect,
                   ub::UBDialect, vector::VectorDialect>();
   registerInterfaces(registry);
+  registerCallBufferization(registry);
   registerConversions(registry);
   registerCpuTranslations(registry);
 }

@@ -78,7 +78,7 @@ static void buildSchedule(OpPassManager &pm) {
 
 // attn-opt --attn-split-keys --attn-tile-blocks --attn-tile-linear-attention
 //   --attn-tile-projections --resolve-ranked-shaped-type-result-dims
-//   --canonicalize --cse
+//   --canonicalize --cse --attn-share-tasks
 static void buildTiles(OpPassManager &pm) {
   pm.addPass(createSplitKeys());
   pm.addPass(createTileBlocks());
@@ -89,6 +89,7 @@ static void buildTiles(OpPassManager &pm) {
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createShareTasks());
 }
 
 // attn-opt --convert-attn-to-linalg --canonicalize --cse

@@ -63,7 +63,8 @@ static LogicalResult verifyTiles(Operation *op) {
 }
 
 static LogicalResult verifyLinalg(Operation *op) {
-  if (isa_and_nonnull<AttnDialect>(op->getDialect()) && !isa<CallOp, ThreadsOp>(op))
+  if (isa_and_nonnull<AttnDialect>(op->getDialect()) &&
+      !isa<CallOp, ThreadsOp>(op))
     return leftOver(op, "linalg");
   return success();
 }

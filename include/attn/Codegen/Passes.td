@@ -104,6 +104,35 @@ def OutlinePacking : Pass<"attn-outline-packing", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def ShareTasks : Pass<"attn-share-tasks", "::mlir::ModuleOp"> {
+  let summary = "equal parallel loops as one function";
+  let description = [{
+    Replaces parallel loops with an `attn.schedule` that are equal, but for what they
+    read and write, by calls of one private function. Afterwards no two such loops of
+    the module are equal, so that the layers of a model are compiled once.
+
+    ```mlir
+    %a = scf.forall (%i) in (8) shared_outs(%o = %x) { ... %q ... }
+    %b = scf.forall (%i) in (8) shared_outs(%o = %y) { ... %a ... }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func private @attn.task(%0: tensor<8x64xf32>, %1: tensor<8x64xf32>)
+        -> tensor<8x64xf32> {
+      %r = scf.forall (%i) in (8) shared_outs(%o = %1) { ... %0 ... }
+      return %r : tensor<8x64xf32>
+    }
+
+    %a = attn.call @attn.task(%q : tensor<8x64xf32>) outs(%x : tensor<8x64xf32>)
+         -> tensor<8x64xf32>
+    %b = attn.call @attn.task(%a : tensor<8x64xf32>) outs(%y : tensor<8x64xf32>)
+         -> tensor<8x64xf32>
+    ```
+  }];
+}
+
 def BooleansToBytes : Pass<"attn-booleans-to-bytes", "::mlir::func::FuncOp"> {
   let summary = "tensors of i1 as tensors of i8";
   let description = [{
@@ -316,9 +345,10 @@ def PlaceScratch : Pass<"attn-place-scratch", "::mlir::ModuleOp"> {
   let description = [{
     Replaces the allocations of every function by views of one block, which is
     allocated on entry and freed on exit; allocations in a parallel loop have one
-    place a thread. Afterwards no loop allocates, and a function whose block cannot
-    be had returns the status 9. An allocation whose size is not known on entry is
-    an error.
+    place a thread, which all loops use one after the other. Afterwards no loop
+    allocates, and a function whose block cannot be had, or that calls one whose
+    block cannot be had, returns the status 9. An allocation whose size is not known
+    on entry is an error. `attn.threads` gets its answer.
 
     ```mlir
     %a = memref.alloc() : memref<8x64x32xf32>

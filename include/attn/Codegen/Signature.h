@@ -22,6 +22,9 @@ inline constexpr llvm::StringLiteral kDenseAttrName = "attn.dense";
 /// Attribute of a private function that writes its results where it is told, as a
 /// public one does.
 inline constexpr llvm::StringLiteral kOutputsAttrName = "attn.outputs";
+/// Attribute of a private function that holds a task which several places run: it
+/// takes inputs, then outputs.
+inline constexpr llvm::StringLiteral kTaskAttrName = "attn.task";
 /// Attribute of a public function: which arguments its packed entry does without,
 /// and the type of the block that stands for them.
 inline constexpr llvm::StringLiteral kPackedAttrName = "attn.packed";

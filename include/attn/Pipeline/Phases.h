@@ -37,7 +37,7 @@ inline constexpr std::array<PhaseInfo, 9> kPhases = {{
      "loops over attn.block_step, attn.merge and attn.finish; no attn.sdpa"},
     {Phase::Linalg, "linalg",
      "the same loops over linalg; no attn op but "
-     "attn.threads"},
+     "attn.call and attn.threads"},
     {Phase::Vectors, "vectors",
      "register tiles are vectors; tensors only around them"},
     {Phase::Buffers, "buffers",

@@ -237,6 +237,11 @@ struct ExposeBuffers : attn::impl::ExposeBuffersBase<ExposeBuffers> {
         return signalPassFailure();
       function->setAttr(kSignatureAttrName, signature->toAttr(&getContext()));
     }
+    if (function->hasAttr(kTaskAttrName)) {
+      exposeTask(function, returnOp);
+      updateType(function, returnOp);
+      return;
+    }
     if (llvm::any_of(function.getBody().front(),
                      [](Operation &op) { return isa<func::CallOp>(op); })) {
       exposeCalls(function, returnOp);

@@ -1,7 +1,7 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What ExposeBuffers and ExposeCalls agree on: how a tensor lies in memory where it crosses a function's boundary.
+// What ExposeBuffers, ExposeCalls and ExposeTasks agree on: how a tensor lies in memory where it crosses a function's boundary.
 
 #ifndef ATTN_LIB_CODEGEN_CPU_EXPOSEBUFFERS_H
 #define ATTN_LIB_CODEGEN_CPU_EXPOSEBUFFERS_H
@@ -17,6 +17,9 @@ MemRefType getBufferType(Type type, bool isDense);
 /// Turn a function that does nothing but call others into one on memory, without
 /// a tensor in it.
 void exposeCalls(func::FuncOp function, func::ReturnOp returnOp);
+
+/// Turn a function of ShareTasks into one whose tensors are memory.
+void exposeTask(func::FuncOp function, func::ReturnOp returnOp);
 
 } // namespace mlir::attn
 

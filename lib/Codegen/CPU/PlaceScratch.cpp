@@ -25,6 +25,8 @@
 // so that no loop allocates, memory grows with the tile and the threads only, and a failure is a status. Parallel loops,
 // of which one runs at a time, share the places of a thread. What asks for the number of threads gets it here.
 
+#include "JoinStatuses.h"
+
 #include "attn/Codegen/Passes.h"
 #include "attn/Codegen/Status.h"
 #include "attn/IR/AttnOps.h"
@@ -348,6 +350,7 @@ struct PlaceScratch : public attn::impl::PlaceScratchBase<PlaceScratch> {
         }
         continue;
       }
+      joinStatuses(function);
       if (failed(ScratchPlacer(function).run()))
         return signalPassFailure();
     }
