@@ -52,6 +52,7 @@ private:
   Amount unknown() { return {Formula::size("?"), std::nullopt}; }
   Amount readDim(Value memory, int64_t dim);
   Amount readMap(AffineExpr expr, ArrayRef<Amount> operands, unsigned dims);
+  Amount readLimit(AffineMap map, ValueRange operands, bool max);
   Amount readBinary(Operation *op);
 
   func::FuncOp root;
@@ -173,6 +174,30 @@ Amount AmountReader::readMap(AffineExpr expr, ArrayRef<Amount> operands,
   }
 }
 
+/// Return the larger or the smaller of two numbers.
+static Amount limit(const Amount &a, const Amount &b, bool max) {
+  Amount result;
+  result.formula = Formula::size((max ? "max(" : "min(") + a.formula.str() +
+                                 ", " + b.formula.str() + ")");
+  if (a.value && b.value)
+    result.value =
+        max ? std::max(*a.value, *b.value) : std::min(*a.value, *b.value);
+  return result;
+}
+
+/// Return the largest or the smallest result of `map`.
+Amount AmountReader::readLimit(AffineMap map, ValueRange operands, bool max) {
+  SmallVector<Amount> amounts;
+  for (Value operand : operands)
+    amounts.push_back(read(operand));
+  std::optional<Amount> result;
+  for (AffineExpr expr : map.getResults()) {
+    Amount one = readMap(expr, amounts, map.getNumDims());
+    result = result ? limit(*result, one, max) : one;
+  }
+  return *result;
+}
+
 /// Return the result of arithmetic on two numbers.
 Amount AmountReader::readBinary(Operation *op) {
   Amount a = read(op->getOperand(0)), b = read(op->getOperand(1));
@@ -183,15 +208,10 @@ Amount AmountReader::readBinary(Operation *op) {
   Amount result = unknown();
   if (isa<arith::MaxSIOp, arith::MinSIOp>(op)) {
     bool max = isa<arith::MaxSIOp>(op);
-    if (a.value && b.value)
-      result.value =
-          max ? std::max(*a.value, *b.value) : std::min(*a.value, *b.value);
+    result = limit(a, b, max);
     // A size that is at least one counts as the size.
     if (max && matchPattern(op->getOperand(1), m_One()))
       result.formula = a.formula;
-    else
-      result.formula = Formula::size((max ? "max(" : "min(") + a.formula.str() +
-                                     ", " + b.formula.str() + ")");
     return result;
   }
   APInt mask;
@@ -221,13 +241,12 @@ Amount AmountReader::read(Value value) {
     return call.getCallee() == "omp_get_max_threads"
                ? named(Formula::size("threads"))
                : unknown();
-  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
-    SmallVector<Amount> operands;
-    for (Value operand : apply.getMapOperands())
-      operands.push_back(read(operand));
-    return readMap(apply.getAffineMap().getResult(0), operands,
-                   apply.getAffineMap().getNumDims());
-  }
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+    return readLimit(apply.getAffineMap(), apply.getMapOperands(), true);
+  if (auto min = dyn_cast<affine::AffineMinOp>(op))
+    return readLimit(min.getAffineMap(), min.getOperands(), false);
+  if (auto max = dyn_cast<affine::AffineMaxOp>(op))
+    return readLimit(max.getAffineMap(), max.getOperands(), true);
   return op->getNumOperands() == 2 ? readBinary(op) : unknown();
 }
 
