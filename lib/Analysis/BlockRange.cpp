@@ -76,6 +76,7 @@ private:
   Interval logic(Operation &op, Interval x, Interval y);
   Interval selection(Operation &op, ArrayRef<Interval> x);
   Interval conversion(Operation &op, Interval x);
+  Interval magnitude(Interval x, Type type);
   Interval lookUp(tensor::ExtractOp op, ArrayRef<Interval> x);
 
   ImplicitLocOpBuilder b;
@@ -100,7 +101,9 @@ static bool hasInterval(Type type) {
 void IntervalBuilder::run() {
   for (Operation &op : region.front().without_terminator()) {
     Value result = op.getResult(0);
-    if (!hasInterval(result.getType()) || intervals.contains(result))
+    // Constants are found where they are used.
+    if (!hasInterval(result.getType()) || intervals.contains(result) ||
+        isa<arith::ConstantOp>(op))
       continue;
     SmallVector<Interval> operands;
     bool isKnown = true;
@@ -346,6 +349,16 @@ Interval IntervalBuilder::conversion(Operation &op, Interval x) {
           std::max(same.bits, widthOf(to))};
 }
 
+/// Return |x|, which is negative for the least number of `type` alone.
+Interval IntervalBuilder::magnitude(Interval x, Type type) {
+  Value zero = number(0), down = sub(zero, x.high), up = sub(zero, x.low);
+  Value low = most(most(x.low, down), zero), high = most(x.high, up);
+  Interval all = anything(type);
+  Value isLeast = compare(Predicate::eq, x.low, all.low);
+  return {choose(isLeast, all.low, low), choose(isLeast, all.high, high),
+          x.bits};
+}
+
 /// Return the least and the greatest element that `op` can read.
 Interval IntervalBuilder::lookUp(tensor::ExtractOp op, ArrayRef<Interval> x) {
   Type type = op.getType();
@@ -454,13 +467,7 @@ Interval IntervalBuilder::evaluate(Operation &op, ArrayRef<Interval> x) {
       .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
             arith::ExtUIOp, arith::TruncIOp>(
           [&](Operation *) { return conversion(op, x[0]); })
-      .Case([&](math::AbsIOp) -> Interval {
-        if (x[0].bits >= widthOf(type))
-          return anything(type);
-        Value zero = number(0), down = sub(zero, x[0].high);
-        return {most(most(x[0].low, down), zero),
-                most(x[0].high, sub(zero, x[0].low)), x[0].bits};
-      })
+      .Case([&](math::AbsIOp) { return magnitude(x[0], type); })
       .Case([&](tensor::DimOp dim) -> Interval {
         if (std::optional<int64_t> at = dim.getConstantIndex()) {
           Value size = b.createOrFold<tensor::DimOp>(dim.getSource(), *at);
