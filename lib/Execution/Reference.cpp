@@ -266,7 +266,8 @@ private:
       dot += queryRow[d] * keyRows[j * g.headSize + d];
     T s = scale * dot;
     if (p.scoreMod) {
-      s = p.scoreMod->evaluateScore<T>(s, b, h, positionOf(b, i), j);
+      s = p.scoreMod->evaluateScore<T>(s, p.firstEntry + b, h, positionOf(b, i),
+                                       j);
       // No cap makes a number of what the region leaves out.
       if (s == -std::numeric_limits<T>::infinity())
         return s;
@@ -291,7 +292,8 @@ private:
     for (int64_t j = 0; j < g.keys; ++j) {
       excluded[j] =
           isExcludedByPlace(b, h, i, j) ||
-          (p.maskMod && !p.maskMod->evaluateMask(b, h, positionOf(b, i), j));
+          (p.maskMod &&
+           !p.maskMod->evaluateMask(p.firstEntry + b, h, positionOf(b, i), j));
       if (excluded[j])
         continue;
       scores[j] = scoreOf(b, h, i, j);

@@ -261,6 +261,7 @@ Error Entry::read() {
 
 AttentionProblem Entry::getProblem() const {
   AttentionProblem own = p;
+  own.firstEntry = number;
   auto use = [](const HostTensor *&place, const HostTensor &tensor) {
     if (place)
       place = &tensor;

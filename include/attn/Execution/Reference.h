@@ -43,6 +43,8 @@ struct AttentionProblem {
 
   /// What changes a score, and what leaves out a key; null is absent.
   std::shared_ptr<const RegionFunction> scoreMod, maskMod;
+  /// What regions call the first entry of the batch.
+  int64_t firstEntry = 0;
 
   /// The type in which the weights are wanted, if they are.
   std::optional<ElementKind> weights;
