@@ -150,7 +150,7 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
   auto withChunk = [&](int64_t chunk) {
     return ScheduleAttr::get(context, blockM, blockN, rows, columns, lanes,
                              chunk, few, few ? kStreams : 0,
-                             few ? target.prefetchBytes : 0);
+                             target.prefetchBytes);
   };
   ScheduleAttr schedule = withChunk(chunk);
   if (chunk == 0 || ShapedType::isDynamic(shape.keys))

@@ -52,7 +52,7 @@ Value StepDecomposer::emptyScores(Type element) {
     return tensor::EmptyOp::create(builder, loc, {strips, keys}, element);
   auto queryType = cast<RankedTensorType>(op.getQuery().getType());
   auto keyType = cast<RankedTensorType>(op.getKey().getType());
-  int64_t rows = queryType.getDimSize(2), columns = keyType.getDimSize(2);
+  int64_t rows = queryType.getDimSize(1), columns = keyType.getDimSize(2);
   SmallVector<OpFoldResult> sizes = {strips, keys, builder.getIndexAttr(rows),
                                      builder.getIndexAttr(columns)};
   ScheduleAttr schedule = op.getScheduleAttr();
@@ -79,11 +79,10 @@ Value StepDecomposer::scores() {
 Value StepDecomposer::product(Value key, Value init) {
   Value zero = tile.constant(builder, 0.0);
   init = linalg::FillOp::create(builder, loc, zero, init).getResult(0);
-  SmallVector<AffineExpr> queryDims = {m[0], k}, keyDims = {n[0], k};
-  if (packed) {
-    queryDims.push_back(m[1]);
+  SmallVector<AffineExpr> queryDims(m.begin(), m.end()), keyDims = {n[0], k};
+  queryDims.push_back(k);
+  if (packed)
     keyDims.push_back(n[1]);
-  }
   unsigned depth = score.size();
   auto convert = [&](OpBuilder &b, Value x) -> Value {
     return convertStored(b, loc, x, tile.elementType);
@@ -116,9 +115,11 @@ Value StepDecomposer::top(Value scores) {
     return SmallVector<Value>{
         arith::MaxNumFOp::create(b, loc, args[1], args[0])};
   };
+  Value init = op.getFirst() ? filledState(op.getReference(), lowest)
+                             : tile.filled(rows, lowest);
   if (!packed)
-    return tile.generic(2, {1}, {{scores, score}},
-                        {{tile.filled(rows, lowest), join({m})}}, maximum)[0];
+    return tile.generic(2, {1}, {{scores, score}}, {{init, join({m})}},
+                        maximum)[0];
   SmallVector<OpFoldResult> lanes =
       tensor::getMixedSizes(builder, loc, op.getSum());
   auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
@@ -127,33 +128,46 @@ Value StepDecomposer::top(Value scores) {
       4, {2}, {{scores, scoresByRow()}},
       {{tile.filled(lanes, lowest), {dim(0), dim(1), dim(3)}}}, maximum)[0];
   return tile.generic(3, {2}, {{partial, {dim(0), dim(1), dim(2)}}},
-                      {{tile.filled(rows, lowest), {dim(0), dim(1)}}},
-                      maximum)[0];
+                      {{init, {dim(0), dim(1)}}}, maximum)[0];
+}
+
+/// Return `state`, one of the three tensors, filled with `value`.
+Value StepDecomposer::filledState(Value state, double value) {
+  return linalg::FillOp::create(builder, loc, tile.constant(builder, value),
+                                state)
+      .getResult(0);
+}
+
+/// Return the state before the block: where it is the first, over no keys.
+SmallVector<Value> StepDecomposer::stateBefore() {
+  if (!op.getFirst())
+    return SmallVector<Value>(op.getDpsInits());
+  double lowest = -std::numeric_limits<double>::infinity();
+  return {filledState(op.getReference(), lowest), filledState(op.getSum(), 0.0),
+          filledState(op.getAcc(), 0.0)};
 }
 
 SmallVector<Value> StepDecomposer::run() {
   if (!op.getMask() || !packed || !op.getScheduleAttr())
     return fold();
   // A tile of which the mask takes every key leaves the state as it is.
-  SmallVector<Value> state(op.getDpsInits());
   auto choice =
-      scf::IfOp::create(builder, loc, ValueRange(state).getTypes(), anyKept(),
-                        /*withElseRegion=*/true);
+      scf::IfOp::create(builder, loc, ValueRange(op.getDpsInits()).getTypes(),
+                        anyKept(), /*withElseRegion=*/true);
   anchor = choice;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());
   scf::YieldOp::create(builder, loc, fold());
   builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc, state);
+  scf::YieldOp::create(builder, loc, stateBefore());
   return SmallVector<Value>(choice.getResults());
 }
 
-/// Return the state after the block.
-SmallVector<Value> StepDecomposer::fold() {
+/// Return the new reference, and the old sums relative to it.
+StepDecomposer::State StepDecomposer::rescaled(Value highest) {
+  if (op.getFirst())
+    return {highest, filledState(op.getSum(), 0.0), op.getAcc()};
   auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
-  Value s = logits(streamed ? streamedScores() : scores());
-  Value highest = top(s);
-
   // The new reference, and the factor of all that was summed before.
   unsigned rank = m.size();
   SmallVector<AffineExpr> rows;
@@ -189,6 +203,19 @@ SmallVector<Value> StepDecomposer::fold() {
     accRows.push_back(dim(2));
   Value acc = tile.generic(accRank, {}, {{alpha, accRows}},
                            {{op.getAcc(), accDims}}, times)[0];
+  return {reference, sum, acc};
+}
+
+/// Return the state after the block.
+SmallVector<Value> StepDecomposer::fold() {
+  auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
+  Value s = logits(streamed ? streamedScores() : scores());
+  Value highest = top(s);
+
+  SmallVector<AffineExpr> rows;
+  for (unsigned i = 0; i < m.size(); ++i)
+    rows.push_back(dim(i));
+  auto [reference, sum, acc] = rescaled(highest);
 
   // Weights in place of scores, and their sum.
   SmallVector<AffineExpr> stored = score, summed = rows;

@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -143,6 +144,11 @@ FailureOr<TilingResult>
 BlockStepOp::getTiledImplementation(OpBuilder &builder,
                                     ArrayRef<OpFoldResult> offsets,
                                     ArrayRef<OpFoldResult> sizes) {
+  // Only one tile of keys could be the first.
+  if (getFirst() &&
+      !isEqualConstantIntOrValue(
+          sizes[1], tensor::getMixedSize(builder, getLoc(), getKey(), 0)))
+    return failure();
   SmallVector<Operation *> slices;
   SmallVector<Value> state;
   for (Value init : getDpsInits())
@@ -171,7 +177,7 @@ FailureOr<SmallVector<Value>>
 BlockStepOp::generateInitialTensorForPartialReduction(
     OpBuilder &builder, Location loc, ArrayRef<OpFoldResult> sizes,
     const llvm::SetVector<unsigned> &reductionDims) {
-  if (reductionDims.size() != 1 || reductionDims[0] != 1)
+  if (reductionDims.size() != 1 || reductionDims[0] != 1 || getFirst())
     return failure();
   constexpr double kLowest = -std::numeric_limits<double>::infinity();
   SmallVector<Value> parts;

@@ -134,7 +134,7 @@ Value StepDecomposer::scoreParts(Value init) {
 Value StepDecomposer::addKeys(Value acc, Value weights, Value value) {
   Value keys = visibleKeys();
   if (!keys)
-    return accumulate(acc, weights, value, /*skipZeros=*/false);
+    return accumulate(acc, weights, value, /*skipZeros=*/false, op.getFirst());
   int64_t columns = sizeOf(op.getKey(), 2);
   Value whole = quotient(builder, loc, keys, 0, columns),
         all = quotient(builder, loc, keys, columns - 1, columns);
@@ -143,7 +143,8 @@ Value StepDecomposer::addKeys(Value acc, Value weights, Value value) {
   some.take(1, zero, whole);
   values.take(1, zero, whole);
   acc = accumulate(acc, some.of(builder, loc, weights),
-                   values.of(builder, loc, value), /*skipZeros=*/false);
+                   values.of(builder, loc, value), /*skipZeros=*/false,
+                   op.getFirst());
   // The last panel, if it is not a whole one.
   Value step = arith::ConstantIndexOp::create(builder, loc, 1);
   auto loop = scf::ForOp::create(builder, loc, whole, all, step, acc);
@@ -191,6 +192,12 @@ Value StepDecomposer::addParts(Value acc, Value weights) {
   values.take(0, builder.getIndexAttr(whole), one);
   values.take(3, zero, builder.getIndexAttr(width));
   sums.take(1, builder.getIndexAttr(whole), one);
+  if (op.getFirst()) {
+    sums.take(3, builder.getIndexAttr(width),
+              builder.getIndexAttr(panelSize - width));
+    Value unused = filledState(sums.of(builder, loc, acc), 0.0);
+    acc = sums.into(builder, loc, acc, unused);
+  }
   sums.take(3, zero, builder.getIndexAttr(width));
   add();
   return acc;

@@ -21,7 +21,8 @@ using namespace mlir::attn;
 /// copy what both branches of a condition write.
 Value StepDecomposer::addValues(Value acc, Value weights) {
   if (!op.getSkipZeros())
-    return accumulate(acc, weights, op.getValue(), /*skipZeros=*/true);
+    return accumulate(acc, weights, op.getValue(), /*skipZeros=*/true,
+                      op.getFirst());
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value skip = arith::IndexCastUIOp::create(
@@ -32,7 +33,8 @@ Value StepDecomposer::addValues(Value acc, Value weights) {
     builder.setInsertionPointToStart(loop.getBody());
     Value before = loop.getRegionIterArg(0);
     Value sum = skipZeros || !packed || streamed
-                    ? accumulate(before, weights, op.getValue(), skipZeros)
+                    ? accumulate(before, weights, op.getValue(), skipZeros,
+                                 op.getFirst())
                     : addParts(before, weights);
     scf::YieldOp::create(builder, loc, sum);
     acc = loop.getResult(0);
@@ -65,10 +67,12 @@ Value StepDecomposer::scaledWeights(Value weights, ArrayRef<AffineExpr> dims) {
   return scaled;
 }
 
-/// Return acc + P . value; with `skipZeros` a weight of 0 takes nothing from a
-/// value, whatever it holds.
+/// Return acc + P . value, or with `first` P . value in acc; with `skipZeros` a
+/// weight of 0 takes nothing from a value, whatever it holds.
 Value StepDecomposer::accumulate(Value acc, Value weights, Value value,
-                                 bool skipZeros) {
+                                 bool skipZeros, bool first) {
+  if (first)
+    acc = filledState(acc, 0.0);
   auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
   SmallVector<AffineExpr> weightDims, valueDims, accDims;
   SmallVector<unsigned> reductions;

@@ -47,7 +47,7 @@ static LogicalResult verifyForm(BlockWeightsOp op) {
   SmallVector<SharedDim *> shapes[] = {
       {&rows, &headSize}, {&keys, &headSize}, {&rows}, {&rows, &keys}};
   if (packed) {
-    shapes[0] = {&strips, &headSize, &stripRows};
+    shapes[0] = {&strips, &stripRows, &headSize};
     shapes[1] = {&panels, &headSize, &panelKeys};
     shapes[2] = {&strips, &stripRows};
     shapes[3] = {&strips, &panels, &stripRows, &panelKeys};
@@ -60,7 +60,7 @@ static LogicalResult verifyForm(BlockWeightsOp op) {
   if (!packed)
     return success();
   // block_weights-C6
-  return success(succeeded(verifyUnit(op, query)) &&
+  return success(succeeded(verifyUnit(op, lse)) &&
                  succeeded(verifyUnit(op, key)));
 }
 
@@ -107,7 +107,7 @@ BlockWeightsOp::reifyResultShapes(OpBuilder &builder,
   SmallVector<OpFoldResult> key =
       tensor::getMixedSizes(builder, getLoc(), getKey());
   if (query.size() == 3)
-    shapes.push_back({query[0], key[0], query[2], key[2]});
+    shapes.push_back({query[0], key[0], query[1], key[2]});
   else
     shapes.push_back({query[0], key[0]});
   return success();
@@ -141,7 +141,8 @@ static BlockStepOp createStep(OpBuilder &b, BlockWeightsOp op) {
       op.getFirstKey(), op.getLength(), /*skip_zeros=*/Value(),
       /*masked=*/Value(), op.getScaleAttr(), op.getCausalAttr(),
       op.getWindowAttr(), op.getSoftcapAttr(), op.getBoundedAttr(),
-      /*channels=*/IntegerAttr(), op.getScheduleAttr(), op.getMods().size());
+      /*first=*/UnitAttr(), /*channels=*/IntegerAttr(), op.getScheduleAttr(),
+      op.getMods().size());
   for (auto [from, to] : llvm::zip_equal(op.getMods(), step.getMods())) {
     IRMapping copies;
     from.cloneInto(&to, copies);

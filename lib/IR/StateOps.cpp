@@ -157,7 +157,7 @@ static Value sinkOfRow(OpBuilder &b, FinishOp op, Type type) {
   return sink;
 }
 
-/// Return the factor on acc and the lse of one row.
+/// Return the factor on acc and, where it is wanted, the lse of one row.
 static SmallVector<Value> finishRow(OpBuilder &b, TileBuilder &tile,
                                     FinishOp op, Value reference, Value sum) {
   Location loc = tile.loc;
@@ -176,6 +176,8 @@ static SmallVector<Value> finishRow(OpBuilder &b, TileBuilder &tile,
   }
   Value weight = arith::DivFOp::create(b, loc, factor, sum);
   weight = arith::SelectOp::create(b, loc, empty, zero, weight);
+  if (op.getLse().use_empty())
+    return {weight};
   Value log = math::LogOp::create(b, loc, sum);
   Value lse = arith::AddFOp::create(b, loc, reference, log);
   if (!op.getSinks())
@@ -197,10 +199,12 @@ FailureOr<SmallVector<Value>> FinishOp::decomposeOperation(OpBuilder &builder) {
       tensor::EmptyOp::create(builder, loc, sizes, tile.elementType);
   Value lseInit =
       tensor::EmptyOp::create(builder, loc, sizes, elementTypeOf(getLse()));
+  SmallVector<Operand> outs = {{weightInit, rows}};
+  if (!getLse().use_empty())
+    outs.push_back({lseInit, rows});
   SmallVector<Value> ends = tile.generic(
       rows.size(), {}, {{getReference(), rows}, {total(tile, *this), rows}},
-      {{weightInit, rows}, {lseInit, rows}},
-      [&](OpBuilder &b, ValueRange args) {
+      outs, [&](OpBuilder &b, ValueRange args) {
         return finishRow(b, tile, *this, args[0], args[1]);
       });
   Value outputInit = tensor::EmptyOp::create(
@@ -220,5 +224,5 @@ FailureOr<SmallVector<Value>> FinishOp::decomposeOperation(OpBuilder &builder) {
         return SmallVector<Value>{
             convertFloat(here, value, elementTypeOf(getOutput()))};
       })[0];
-  return SmallVector<Value>{output, ends[1]};
+  return SmallVector<Value>{output, ends.size() > 1 ? ends[1] : lseInit};
 }

@@ -35,6 +35,9 @@ public:
 
 private:
   using Operand = TileBuilder::Operand;
+  struct State {
+    Value reference, sum, acc;
+  };
 
   void number();
   Value emptyScores(Type element);
@@ -59,8 +62,12 @@ private:
   Value readScale(OpBuilder &b, Value scale);
   Value scaledWeights(Value weights, ArrayRef<AffineExpr> dims);
   Value top(Value scores);
+  Value filledState(Value state, double value);
+  SmallVector<Value> stateBefore();
+  State rescaled(Value highest);
   Value keyLimit(Value position);
-  Value accumulate(Value acc, Value weights, Value value, bool skipZeros);
+  Value accumulate(Value acc, Value weights, Value value, bool skipZeros,
+                   bool first = false);
   Value addValues(Value acc, Value weights);
   Value visibleKeys();
   Value scoreParts(Value init);

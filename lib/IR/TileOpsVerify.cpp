@@ -105,7 +105,7 @@ static LogicalResult verifyProducts(BlockStepOp op, bool packedRows,
   SharedDim &panelKeys = alike ? dims.lanes : otherLanes;
   SmallVector<SharedDim *> queryShape = {&dims.rows, &headSize};
   if (packedRows)
-    queryShape = {&dims.strips, &headSize, &dims.stripRows};
+    queryShape = {&dims.strips, &dims.stripRows, &headSize};
   SmallVector<SharedDim *> keyShape = {&keys, &headSize};
   SmallVector<SharedDim *> valueShape = {&keys, &channels};
   if (packedKeys) {
@@ -118,7 +118,8 @@ static LogicalResult verifyProducts(BlockStepOp op, bool packedRows,
       failed(verifyShape(op, valueShape, value)))
     return failure();
   // block_step-C6
-  if (packedRows && failed(verifyStaticUnit(op, query)))
+  if (packedRows &&
+      failed(verifyStaticUnit(op, {"reference", op.getReference()})))
     return failure();
   return packedKeys ? verifyStaticUnit(op, key) : success();
 }

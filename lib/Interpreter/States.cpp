@@ -63,13 +63,12 @@ struct StateShape {
 template <typename T>
 class BlockScores {
 public:
-  /// `stripRows` are the rows of a strip of the query, 0 where it is not packed.
   template <typename Op>
-  BlockScores(Machine &machine, Op op, int64_t stripRows)
+  BlockScores(Machine &machine, Op op)
       : query(machine.getTensor(op.getQuery())),
         key(machine.getTensor(op.getKey())),
         bias(machine.getOptionalTensor(op.getBias())),
-        mask(machine.getOptionalTensor(op.getMask())), stripRows(stripRows),
+        mask(machine.getOptionalTensor(op.getMask())),
         row(machine.getInteger(op.getRow())),
         rowsPerHead(machine.getInteger(op.getRowsPerHead())),
         position(machine.getInteger(op.getPosition())),
@@ -146,10 +145,7 @@ private:
   }
 
   T queryAt(int64_t r, int64_t d) const {
-    int64_t at = r * headSize + d;
-    if (stripRows != 0)
-      at = ((r / stripRows) * headSize + d) * stripRows + r % stripRows;
-    return static_cast<T>(query.cells[at].real);
+    return static_cast<T>(query.cells[r * headSize + d].real);
   }
 
   T keyAt(int64_t j, int64_t d) const {
@@ -169,7 +165,7 @@ private:
   }
 
   const TensorValue &query, &key, *bias, *mask;
-  int64_t stripRows, row, rowsPerHead, position, firstKey, length;
+  int64_t row, rowsPerHead, position, firstKey, length;
   bool bounded, causal;
   std::optional<int64_t> left, right;
   T scale;
@@ -187,7 +183,7 @@ public:
             TensorValue &sum, TensorValue &acc)
       : statistics(machine.statistics), value(machine.getTensor(op.getValue())),
         reference(reference), sum(sum), acc(acc), shape(reference, sum, acc),
-        block(machine, op, op.isStreamed() ? 0 : shape.stripRows) {
+        block(machine, op) {
     if (Value masked = op.getMasked())
       if (!(machine.getInteger(masked) & 1))
         block.dropMask();
@@ -273,6 +269,15 @@ static LogicalResult runBlockStep(Machine &machine, BlockStepOp op) {
     return op.emitOpError("expects a 'value' of ")
            << keys << " keys and " << shape.channels << " channels, got "
            << value.getSize() << " elements";
+  auto fill = [](TensorValue &tensor, double number) {
+    for (Cell &cell : tensor.cells)
+      cell.real = number;
+  };
+  if (op.getFirst()) {
+    fill(reference, -std::numeric_limits<double>::infinity());
+    fill(sum, 0.0);
+    fill(acc, 0.0);
+  }
   if (machine.getInteger(op.getRowsPerHead()) <= 0 && shape.rows > 0)
     return op.emitOpError("expects rows in each head, got ")
            << machine.getInteger(op.getRowsPerHead());
@@ -295,7 +300,7 @@ static LogicalResult computeWeights(Machine &machine, BlockWeightsOp op,
   const TensorValue &lse = machine.getTensor(op.getLse());
   bool packed = weights.getRank() == 4;
   int64_t stripRows = packed ? weights.shape[2] : 0;
-  BlockScores<T> block(machine, op, stripRows);
+  BlockScores<T> block(machine, op);
   for (int64_t r = 0, e = lse.getSize(); r < e; ++r)
     for (int64_t j = 0; j < block.getKeys(); ++j) {
       T weight = rescale(block.score(r, j), static_cast<T>(lse.cells[r].real));

@@ -120,11 +120,13 @@ static void buildBufferization(OpPassManager &pm) {
 }
 
 // attn-opt --loop-invariant-code-motion --canonicalize --cse
-//   --attn-specialize-strides --attn-prefetch-streams --attn-place-scratch
+//   --attn-prefetch-blocks --attn-specialize-strides --attn-prefetch-streams
+//   --attn-place-scratch
 static void buildScratch(OpPassManager &pm) {
   pm.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createPrefetchBlocks());
   pm.addPass(createSpecializeStrides());
   pm.addPass(createPrefetchStreams());
   pm.addPass(createPlaceScratch());

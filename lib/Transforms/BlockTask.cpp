@@ -39,9 +39,10 @@ static OpFoldResult apply(OpBuilder &b, Location loc, AffineExpr expr,
   return affine::makeComposedFoldedAffineApply(b, loc, expr, operands);
 }
 
-BlockTask::BlockTask(RewriterBase &rewriter, SdpaOp tile, bool mayBeEmpty)
+BlockTask::BlockTask(RewriterBase &rewriter, SdpaOp tile, bool mayBeEmpty,
+                     std::optional<PackedKeys> packed)
     : rewriter(rewriter), tile(tile), mayBeEmpty(mayBeEmpty),
-      loc(tile.getLoc()), schedule(tile.getScheduleAttr()) {
+      loc(tile.getLoc()), schedule(tile.getScheduleAttr()), packed(packed) {
   rewriter.setInsertionPoint(tile);
   dims = AttentionDims::get(rewriter, tile);
   auto queryType = cast<RankedTensorType>(tile.getQuery().getType());
@@ -50,8 +51,13 @@ BlockTask::BlockTask(RewriterBase &rewriter, SdpaOp tile, bool mayBeEmpty)
   AffineExpr s0, s1;
   bindSymbols(rewriter.getContext(), s0, s1);
   taskRows = apply(rewriter, loc, s0 * s1, {dims.heads, dims.rows});
+<<<<<<< HEAD
   strips = getStrips(rewriter, loc, schedule, taskRows);
   query = packQuery();
+=======
+  strips = packed ? OpFoldResult(rewriter.getIndexAttr(1))
+                  : ceilDiv(rewriter, loc, taskRows, schedule.getRows());
+>>>>>>> a3a6f57 (Finish one strip after the other where one block holds all keys)
 }
 
 Value BlockTask::index(int64_t value) {
@@ -80,8 +86,26 @@ Value BlockTask::clampedLength() {
   return arith::MinSIOp::create(rewriter, loc, length, keys);
 }
 
+std::optional<PackedKeys> BlockTask::packOnlyBlock() {
+  std::optional<int64_t> count = getConstantIntValue(dims.keys);
+  if (isStreamed() || getConstantIntValue(dims.heads) != 1 || !count ||
+      *count > schedule.getBlockN() || tile.getWeights() ||
+      countRegions() != 0 || mayBeEmpty || tile.isPaged() ||
+      tile.getKeyScale() || tile.getValueScale())
+    return std::nullopt;
+  KeyRange range = keyRange({}, {});
+  std::optional<int64_t> end = getConstantIntValue(range.end);
+  if (end && getConstantIntValue(range.begin) == end)
+    return std::nullopt;
+  Value key = keys(tile.getKey(), tile.getKeyLayout(), range.begin, range.end);
+  Value value =
+      keys(tile.getValue(), tile.getValueLayout(), range.begin, range.end);
+  return PackedKeys{range, packKeys(key, /*scale=*/Value(), /*value=*/false),
+                    packKeys(value, /*scale=*/Value(), /*value=*/true)};
+}
+
 /// Return the keys of [begin, end) that some row of the task may attend to.
-BlockTask::KeyRange BlockTask::keyRange(Value begin, Value end) {
+KeyRange BlockTask::keyRange(Value begin, Value end) {
   auto add = [&](Value a, Value b) -> Value {
     return rewriter.createOrFold<arith::AddIOp>(loc, a, b);
   };
@@ -178,17 +202,13 @@ Value BlockTask::broadcastToTask(Value tensor) {
       tensor, groups);
 }
 
-/// Build the loop over blocks of keys, by upstream's tiler on a step over all of
-/// them.
-FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
-                                            PackedState state) {
-  Value key = keys(tile.getKey(), tile.getKeyLayout(), range.begin, range.end);
-  Value value =
-      keys(tile.getValue(), tile.getValueLayout(), range.begin, range.end);
+/// Return one step over all of `range`, whose keys are `key` and `value`.
+BlockStepOp BlockTask::buildStep(const KeyRange &range, Value key, Value value,
+                                 PackedState state) {
   WindowAttr window = range.bounded ? tile.getWindowAttr() : WindowAttr();
   bool causal = range.bounded && tile.getCausal() != Causal::None;
   UnitAttr unit = rewriter.getUnitAttr();
-  auto step = BlockStepOp::create(
+  return BlockStepOp::create(
       rewriter, loc, state.reference.getType(), state.sum.getType(),
       state.acc.getType(), query, key, value, broadcastToTask(tile.getBias()),
       broadcastToTask(tile.getMask()),
@@ -198,8 +218,27 @@ FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
       tile.getQueryOffset(), range.begin, range.end, skipZeros,
       /*masked=*/Value(), rewriter.getF64FloatAttr(1.0),
       causal ? unit : UnitAttr(), window, tile.getSoftcapAttr(),
-      range.bounded ? unit : UnitAttr(),
-      /*channels=*/IntegerAttr(), schedule, countRegions());
+      range.bounded ? unit : UnitAttr(), packed ? unit : UnitAttr(),
+      packed ? countedChannels() : IntegerAttr(), schedule, countRegions());
+}
+
+/// Return the state of one strip after the only block of keys.
+PackedState BlockTask::buildOnlyStep(PackedState state) {
+  BlockStepOp step =
+      buildStep(packed->range, packed->key, packed->value, state);
+  OpBuilder::InsertionGuard guard(rewriter);
+  narrow(step);
+  return {step.getNewReference(), step.getNewSum(), step.getNewAcc()};
+}
+
+/// Build the loop over blocks of keys, by upstream's tiler on a step over all of
+/// them.
+FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
+                                            PackedState state) {
+  Value key = keys(tile.getKey(), tile.getKeyLayout(), range.begin, range.end);
+  Value value =
+      keys(tile.getValue(), tile.getValueLayout(), range.begin, range.end);
+  BlockStepOp step = buildStep(range, key, value, state);
   copyRegions(step.getMods());
   analyseRows(step);
   scf::SCFTilingOptions options;
@@ -250,6 +289,10 @@ LogicalResult BlockTask::packStep(BlockStepOp step) {
   if (failed(tiled))
     return failure();
   rewriter.replaceOp(step, tiled->replacements);
+  if (schedule.getPrefetch() > 0)
+    tiled->loops.front()->setAttr(
+        "attn.ahead", rewriter.getIndexAttr(std::max(schedule.getBlockM(),
+                                                     schedule.getBlockN())));
   for (Operation *op : tiled->tiledOps) {
     narrow(cast<BlockStepOp>(op));
     if (hasMaskMod())

@@ -3,7 +3,7 @@
 //
 // What a task packs before it computes, and unpacks when it is done:
 //
-//   query   [rows, D]      ->  scaled, in the accumulator's type, [strips, D, rows]
+//   query   [rows, D]      ->  scaled, in the accumulator's type, [strips, rows, D]
 //   key     [keys, D]      ->  [panels, D, columns]
 //   value   [keys, E]      ->  [channel panels, panels, columns, columns]
 //   output  [strips, channel panels, rows, columns]  ->  its place in the result
@@ -73,7 +73,7 @@ Value BlockTask::dropUnitDims(Value tensor, ArrayRef<int64_t> kept) {
       tensor, offsets, extents, ones);
 }
 
-/// Return the scaled query as [strips, D, rows].
+/// Return the scaled query as [strips, rows, D].
 Value BlockTask::packQuery() {
   Value scale;
   if (tile.getScale() || getConstantIntValue(dims.headSize).has_value()) {
@@ -91,12 +91,7 @@ Value BlockTask::packQuery() {
         rewriter, loc, rewriter.getFloatAttr(accumulator, 1.0));
     scale = arith::DivFOp::create(rewriter, loc, one, root);
   }
-  SmallVector<OpFoldResult> sizes = {taskRows, dims.headSize};
-  Value empty = isStreamed()
-                    ? emptyStreamedRows()
-                    : storage({rewriter.getIndexAttr(schedule.getBlockM()),
-                               dims.headSize},
-                              sizes, accumulator);
+  Value empty = emptyRows();
   Value rows = forEachHead(empty, [&](Value head, Value init) {
     Value source = headOf(tile.getQuery(), tile.getQueryLayout(), head);
     return mapRows(source, init, [&](OpBuilder &b, Value x) -> Value {
@@ -105,18 +100,7 @@ Value BlockTask::packQuery() {
       return arith::MulFOp::create(b, loc, x, scale);
     });
   });
-  if (isStreamed())
-    return rowsToStrips(rows, empty);
-  OpFoldResult perStrip = rewriter.getIndexAttr(schedule.getRows());
-  OpFoldResult mostStrips =
-      rewriter.getIndexAttr(schedule.getBlockM() / schedule.getRows());
-  Value dest = storage({mostStrips, dims.headSize, perStrip},
-                       {strips, dims.headSize, perStrip}, accumulator);
-  Value zero = arith::ConstantOp::create(rewriter, loc,
-                                         rewriter.getZeroAttr(accumulator));
-  return linalg::PackOp::create(rewriter, loc, rows, dest, ArrayRef<int64_t>{0},
-                                ArrayRef<OpFoldResult>{perStrip}, zero)
-      .getResult();
+  return rowsToStrips(rows, empty);
 }
 
 /// Return `rows` [keys, C] in the accumulator's type, each by its `scale`, of which

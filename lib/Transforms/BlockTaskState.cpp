@@ -60,7 +60,9 @@ PackedState BlockTask::newState() {
       getStateSizes(rewriter, loc, schedule, strips, dims.valueSize);
   auto make = [&](ArrayRef<OpFoldResult> used) -> Value {
     SmallVector<OpFoldResult> whole(used);
-    whole[0] = rewriter.getIndexAttr(schedule.getBlockM() / schedule.getRows());
+    if (!packed)
+      whole[0] =
+          rewriter.getIndexAttr(schedule.getBlockM() / schedule.getRows());
     return storage(whole, used, accumulator);
   };
   return {make(sizes[0]), make(sizes[1]), make(sizes[2])};
@@ -106,11 +108,11 @@ Value BlockTask::hasNaN(Value acc) {
                })
         .getResult(0);
   };
-  // The sum of x - x is 0 where all are finite, else NaN.
+  // The sum of x * 0 is 0 where all are finite, else NaN.
   Value lanes = sum(acc, {columns},
                     AffineMap::get(4, 0, rewriter.getAffineDimExpr(3), context),
                     [&](OpBuilder &b, Value x) -> Value {
-                      return arith::SubFOp::create(b, loc, x, x);
+                      return arith::MulFOp::create(b, loc, x, zero);
                     });
   Value all = sum(lanes, {}, AffineMap::get(1, 0, context),
                   [](OpBuilder &, Value x) { return x; });
@@ -120,9 +122,10 @@ Value BlockTask::hasNaN(Value acc) {
 }
 
 FailureOr<PackedState> BlockTask::buildState(Value begin, Value end) {
+  query = packQuery();
   PackedState before = newState();
-  KeyRange range = keyRange(begin, end);
-  if (getConstantIntValue(range.begin) &&
+  KeyRange range = packed ? packed->range : keyRange(begin, end);
+  if (!packed && getConstantIntValue(range.begin) &&
       getConstantIntValue(range.begin) == getConstantIntValue(range.end))
     return emptied(before);
   auto flag = [&](bool value) -> Value {
@@ -135,14 +138,15 @@ FailureOr<PackedState> BlockTask::buildState(Value begin, Value end) {
       rewriter, loc, types,
       ValueRange{before.reference, before.sum, before.acc, flag(false)});
   OpBuilder::InsertionGuard guard(rewriter);
-  SmallVector<Type> given(types);
-  given.push_back(rewriter.getI1Type());
-  SmallVector<Location> locs(given.size(), loc);
-  Block *first = rewriter.createBlock(&tries.getBefore(), {}, given, locs);
+  SmallVector<Type> passed(types);
+  passed.push_back(rewriter.getI1Type());
+  SmallVector<Location> locs(passed.size(), loc);
+  Block *first = rewriter.createBlock(&tries.getBefore(), {}, passed, locs);
   skipZeros = first->getArgument(3);
-  PackedState empty = emptied(
-      {first->getArgument(0), first->getArgument(1), first->getArgument(2)});
-  FailureOr<PackedState> state = buildLoop(range, empty);
+  PackedState given{first->getArgument(0), first->getArgument(1),
+                    first->getArgument(2)};
+  FailureOr<PackedState> state =
+      packed ? buildOnlyStep(given) : buildLoop(range, emptied(given));
   if (failed(state))
     return failure();
   Value notYet = arith::XOrIOp::create(rewriter, loc, skipZeros, flag(true));

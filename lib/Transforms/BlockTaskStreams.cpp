@@ -21,7 +21,7 @@ using namespace mlir::attn;
 
 /// Return [rows, D], all of the strips or the part of them that has rows; what
 /// only fills a strip is 0.
-Value BlockTask::emptyStreamedRows() {
+Value BlockTask::emptyRows() {
   AffineExpr s0 = rewriter.getAffineSymbolExpr(0);
   OpFoldResult filled = affine::makeComposedFoldedAffineApply(
       rewriter, loc, s0 * schedule.getRows(), {strips});
@@ -38,7 +38,7 @@ Value BlockTask::emptyStreamedRows() {
   return tensor::ExtractSliceOp::create(rewriter, loc, all, zeros, sizes, ones);
 }
 
-/// Return `rows`, written into `init` from emptyStreamedRows, as
+/// Return `rows`, written into `init` from emptyRows, as
 /// [strips, rows, D].
 Value BlockTask::rowsToStrips(Value rows, Value init) {
   auto slice = init.getDefiningOp<tensor::ExtractSliceOp>();

@@ -48,19 +48,82 @@ SmallVector<OpFoldResult> attn::taskSizes(RewriterBase &rewriter, SdpaOp op) {
           rewriter.getIndexAttr(rows)};
 }
 
-/// Replace what `result` of a tile is inserted as by the value that `write`
-/// makes of the place where it goes.
-static void writeInPlace(RewriterBase &rewriter, Value result,
-                         function_ref<Value(Value)> write) {
-  auto insert = cast<tensor::ParallelInsertSliceOp>(*result.getUsers().begin());
-  // After all that the place is computed from.
-  rewriter.setInsertionPoint(insert->getParentOp());
-  Value dest = tensor::ExtractSliceOp::create(
+/// Return the place in `insert`'s destination where its source goes.
+template <typename InsertOp>
+static Value placeOf(RewriterBase &rewriter, InsertOp insert) {
+  return tensor::ExtractSliceOp::create(
       rewriter, insert.getLoc(), insert.getDest(), insert.getMixedOffsets(),
       insert.getMixedSizes(), insert.getMixedStrides());
-  Value written = write(dest);
-  rewriter.modifyOpInPlace(insert,
-                           [&] { insert.getSourceMutable().assign(written); });
+}
+
+/// Build the task of `tile`, whose results are inserted by ops of type InsertOp,
+/// and erase it.
+template <typename InsertOp>
+static LogicalResult buildTask(RewriterBase &rewriter, SdpaOp tile,
+                               bool mayBeEmpty,
+                               std::optional<PackedKeys> packed) {
+  BlockTask task(rewriter, tile, mayBeEmpty, packed);
+  FailureOr<PackedState> state = task.buildState();
+  if (failed(state))
+    return failure();
+  std::pair<Value, Value> ends = task.buildFinish(*state);
+  auto write = [&](Value result, function_ref<Value(Value)> unpack) {
+    auto insert = cast<InsertOp>(*result.getUsers().begin());
+    Value place = placeOf(rewriter, insert);
+    Value written = unpack(place);
+    rewriter.modifyOpInPlace(
+        insert, [&] { insert.getSourceMutable().assign(written); });
+  };
+  rewriter.setInsertionPointAfter(tile);
+  write(tile.getOutput(),
+        [&](Value place) { return task.unpackOutput(ends.first, place); });
+  if (tile.getLse())
+    write(tile.getLse(),
+          [&](Value place) { return task.unpackLse(ends.second, place); });
+  if (tile.getWeights())
+    write(tile.getWeights(),
+          [&](Value place) { return task.buildWeights(ends.second, place); });
+  rewriter.eraseOp(tile);
+  return success();
+}
+
+/// Build the task of `tile` where one block holds all keys: they are packed
+/// once, and one strip of rows after the other is finished.
+static LogicalResult buildStrips(RewriterBase &rewriter, SdpaOp tile,
+                                 const PackedKeys &packed) {
+  ScheduleAttr schedule = tile.getScheduleAttr();
+  SmallVector<Value> places;
+  for (Value result : tile->getResults())
+    places.push_back(placeOf(rewriter, cast<tensor::ParallelInsertSliceOp>(
+                                           *result.getUsers().begin())));
+  scf::SCFTilingOptions options;
+  options.setTileSizes({rewriter.getIndexAttr(0), rewriter.getIndexAttr(0),
+                        rewriter.getIndexAttr(schedule.getRows())});
+  FailureOr<scf::SCFTilingResult> tiled = scf::tileUsingSCF(
+      rewriter, cast<TilingInterface>(tile.getOperation()), options);
+  if (failed(tiled))
+    return failure();
+  auto loop = cast<scf::ForOp>(tiled->loops.front());
+  for (auto [init, place] : llvm::zip(loop.getInitArgsMutable(), places))
+    init.assign(place);
+  if (schedule.getPrefetch() > 0)
+    loop->setAttr("attn.ahead",
+                  rewriter.getIndexAttr(
+                      std::max(schedule.getBlockM(), schedule.getBlockN())));
+  rewriter.replaceOp(tile, tiled->replacements);
+  auto strip = cast<SdpaOp>(tiled->tiledOps.front());
+  // After all that the places of its results are computed from.
+  Operation *end = loop.getBody()->getTerminator();
+  rewriter.moveOpBefore(strip, end);
+  for (Value result : strip->getResults())
+    rewriter.moveOpBefore(*result.getUsers().begin(), end);
+  strip.setScheduleAttr(ScheduleAttr::get(
+      rewriter.getContext(), schedule.getRows(), schedule.getBlockN(),
+      schedule.getRows(), schedule.getColumns(), schedule.getLanes(),
+      /*chunk=*/0, /*fold_heads=*/false, /*streams=*/0,
+      schedule.getPrefetch()));
+  return buildTask<tensor::InsertSliceOp>(rewriter, strip, /*mayBeEmpty=*/false,
+                                          packed);
 }
 
 LogicalResult attn::tileBlocks(RewriterBase &rewriter, SdpaOp op) {
@@ -77,22 +140,13 @@ LogicalResult attn::tileBlocks(RewriterBase &rewriter, SdpaOp op) {
   bool mayBeEmpty = op.hasPackedRows();
   rewriter.replaceOp(op, tiled->replacements);
   auto tile = cast<SdpaOp>(tiled->tiledOps.front());
-  BlockTask task(rewriter, tile, mayBeEmpty);
-  FailureOr<PackedState> state = task.buildState();
-  if (failed(state))
-    return failure();
-  std::pair<Value, Value> ends = task.buildFinish(*state);
-  writeInPlace(rewriter, tile.getOutput(),
-               [&](Value dest) { return task.unpackOutput(ends.first, dest); });
-  if (tile.getLse())
-    writeInPlace(rewriter, tile.getLse(),
-                 [&](Value dest) { return task.unpackLse(ends.second, dest); });
-  if (tile.getWeights())
-    writeInPlace(rewriter, tile.getWeights(), [&](Value dest) {
-      return task.buildWeights(ends.second, dest);
-    });
-  rewriter.eraseOp(tile);
-  return success();
+  // After all that the places of its results are computed from.
+  rewriter.moveOpBefore(tile, tile->getBlock()->getTerminator());
+  if (std::optional<PackedKeys> packed =
+          BlockTask(rewriter, tile, mayBeEmpty).packOnlyBlock())
+    return buildStrips(rewriter, tile, *packed);
+  return buildTask<tensor::ParallelInsertSliceOp>(rewriter, tile, mayBeEmpty,
+                                                  std::nullopt);
 }
 
 namespace {

@@ -8,13 +8,13 @@
 // CHECK: %[[BLOCK:.*]] = bufferization.alloc_tensor() : tensor<2x2x8x32xf32>
 // CHECK: tensor.extract_slice %[[BLOCK]]
 // CHECK-NOT: attn.block_step
-func.func @scheduled(%q: tensor<2x16x8xf32>, %k: tensor<?x16x32xf32>,
+func.func @scheduled(%q: tensor<2x8x16xf32>, %k: tensor<?x16x32xf32>,
     %v: tensor<2x?x32x32xf32>, %r: tensor<2x8xf32>, %s: tensor<2x8x32xf32>,
     %a: tensor<2x2x8x32xf32>, %i: index) -> tensor<2x2x8x32xf32> {
   %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
     schedule = <block_m = 64, block_n = 64, rows = 8, columns = 32, lanes = 16>
-    : tensor<2x16x8xf32>, tensor<?x16x32xf32>, tensor<2x?x32x32xf32>
+    : tensor<2x8x16xf32>, tensor<?x16x32xf32>, tensor<2x?x32x32xf32>
     -> tensor<2x8xf32>, tensor<2x8x32xf32>, tensor<2x2x8x32xf32>
   return %a1 : tensor<2x2x8x32xf32>
 }
@@ -35,7 +35,7 @@ func.func @scheduled(%q: tensor<2x16x8xf32>, %k: tensor<?x16x32xf32>,
 // CHECK: arith.select
 // CHECK: } else {
 // CHECK-NEXT: scf.yield %[[SCORES]]
-func.func @bounded(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
+func.func @bounded(%q: tensor<1x8x16xf32>, %k: tensor<2x16x32xf32>,
     %v: tensor<2x2x32x32xf32>, %r: tensor<1x8xf32>, %s: tensor<1x8x32xf32>,
     %a: tensor<1x2x8x32xf32>, %position: index, %key: index, %length: index)
     -> tensor<1x2x8x32xf32> {
@@ -45,7 +45,7 @@ func.func @bounded(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
     at(batch %c0, head %c0, row %c0 per %c8, position %position, key %key of %length)
     scale = 1.0 causal bounded
     schedule = <block_m = 8, block_n = 64, rows = 8, columns = 32, lanes = 16>
-    : tensor<1x16x8xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    : tensor<1x8x16xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
     -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
   return %a1 : tensor<1x2x8x32xf32>
 }
@@ -57,12 +57,12 @@ func.func @bounded(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
 // CHECK: %[[NONE:.*]] = arith.cmpf oeq
 // CHECK: %[[V:.*]] = arith.select %[[NONE]]
 // CHECK: arith.mulf %{{.*}}, %[[V]]
-func.func @zeros(%q: tensor<2x16x8xf32>, %k: tensor<?x16x32xf32>,
+func.func @zeros(%q: tensor<2x8x16xf32>, %k: tensor<?x16x32xf32>,
     %v: tensor<2x?x32x32xf32>, %r: tensor<2x8xf32>, %s: tensor<2x8x32xf32>,
     %a: tensor<2x2x8x32xf32>, %i: index) -> tensor<2x2x8x32xf32> {
   %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
-    : tensor<2x16x8xf32>, tensor<?x16x32xf32>, tensor<2x?x32x32xf32>
+    : tensor<2x8x16xf32>, tensor<?x16x32xf32>, tensor<2x?x32x32xf32>
     -> tensor<2x8xf32>, tensor<2x8x32xf32>, tensor<2x2x8x32xf32>
   return %a1 : tensor<2x2x8x32xf32>
 }
@@ -76,12 +76,12 @@ func.func @zeros(%q: tensor<2x16x8xf32>, %k: tensor<?x16x32xf32>,
 // CHECK-NOT: arith.cmpf oeq
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %[[N]]
 // CHECK: arith.cmpf oeq
-func.func @maybe_zeros(%q: tensor<2x16x8xf32>, %k: tensor<?x16x32xf32>,
+func.func @maybe_zeros(%q: tensor<2x8x16xf32>, %k: tensor<?x16x32xf32>,
     %v: tensor<2x?x32x32xf32>, %r: tensor<2x8xf32>, %s: tensor<2x8x32xf32>,
     %a: tensor<2x2x8x32xf32>, %i: index, %skip: i1) -> tensor<2x2x8x32xf32> {
   %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i) skip_zeros(%skip) scale = 1.0
-    : tensor<2x16x8xf32>, tensor<?x16x32xf32>, tensor<2x?x32x32xf32>
+    : tensor<2x8x16xf32>, tensor<?x16x32xf32>, tensor<2x?x32x32xf32>
     -> tensor<2x8xf32>, tensor<2x8x32xf32>, tensor<2x2x8x32xf32>
   return %a1 : tensor<2x2x8x32xf32>
 }
@@ -127,7 +127,7 @@ func.func @streamed(%q: tensor<2x4x16xf32>, %k: tensor<?x16xf16>,
 // of whole panels and of the keys that are left.
 //
 // CHECK-LABEL: func.func @parts
-// CHECK-SAME: %[[Q:[a-z0-9]+]]: tensor<1x16x8xf32>, %[[K:[a-z0-9]+]]: tensor<2x16x32xf32>, %[[V:[a-z0-9]+]]: tensor<2x2x32x32xf32>
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: tensor<1x8x16xf32>, %[[K:[a-z0-9]+]]: tensor<2x16x32xf32>, %[[V:[a-z0-9]+]]: tensor<2x2x32x32xf32>
 // CHECK: tensor.extract_slice %[[K]][0, 0, 0] [%{{.*}}, 16, 32]
 // CHECK: linalg.generic
 // CHECK: scf.for %[[PANEL:.*]] = %{{.*}} to
@@ -139,7 +139,7 @@ func.func @streamed(%q: tensor<2x4x16xf32>, %k: tensor<?x16xf16>,
 // CHECK: %[[REST:.*]] = affine.apply
 // CHECK: tensor.extract_slice %[[V]][0, %[[LAST]], 0, 0] [2, 1, %[[REST]], 32]
 // CHECK: linalg.generic
-func.func @parts(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
+func.func @parts(%q: tensor<1x8x16xf32>, %k: tensor<2x16x32xf32>,
     %v: tensor<2x2x32x32xf32>, %r: tensor<1x8xf32>, %s: tensor<1x8x32xf32>,
     %a: tensor<1x2x8x32xf32>, %length: index, %skip: i1)
     -> tensor<1x2x8x32xf32> {
@@ -149,7 +149,7 @@ func.func @parts(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
     at(batch %c0, head %c0, row %c0 per %c8, position %c0, key %c0 of %length)
     skip_zeros(%skip) scale = 1.0 bounded
     schedule = <block_m = 8, block_n = 64, rows = 8, columns = 32, lanes = 16>
-    : tensor<1x16x8xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    : tensor<1x8x16xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
     -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
   return %a1 : tensor<1x2x8x32xf32>
 }
@@ -162,14 +162,14 @@ func.func @parts(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
 // CHECK: linalg.generic
 // CHECK: tensor.extract_slice %[[V]][1, 0, 0, 0] [1, 2, 32, 16]
 // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<1x1x8x16xf32>)
-func.func @channels(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
+func.func @channels(%q: tensor<1x8x16xf32>, %k: tensor<2x16x32xf32>,
     %v: tensor<2x2x32x32xf32>, %r: tensor<1x8xf32>, %s: tensor<1x8x32xf32>,
     %a: tensor<1x2x8x32xf32>, %i: index, %skip: i1) -> tensor<1x2x8x32xf32> {
   %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i)
     skip_zeros(%skip) scale = 1.0 channels = 40
     schedule = <block_m = 8, block_n = 64, rows = 8, columns = 32, lanes = 16>
-    : tensor<1x16x8xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    : tensor<1x8x16xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
     -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
   return %a1 : tensor<1x2x8x32xf32>
 }
@@ -187,7 +187,7 @@ func.func @channels(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
 // CHECK: arith.mulf
 // CHECK: } else {
 // CHECK-NEXT: scf.yield %[[R]], %[[S]], %[[A]]
-func.func @masked(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
+func.func @masked(%q: tensor<1x8x16xf32>, %k: tensor<2x16x32xf32>,
     %v: tensor<2x2x32x32xf32>, %r: tensor<1x8xf32>, %s: tensor<1x8x32xf32>,
     %a: tensor<1x2x8x32xf32>, %mask: tensor<1x?x?xi8>, %i: index)
     -> tensor<1x2x8x32xf32> {
@@ -196,7 +196,33 @@ func.func @masked(%q: tensor<1x16x8xf32>, %k: tensor<2x16x32xf32>,
     state(%r, %s, %a)
     at(batch %i, head %i, row %i per %c8, position %i, key %i of %i) scale = 1.0
     schedule = <block_m = 8, block_n = 64, rows = 8, columns = 32, lanes = 16>
-    : tensor<1x16x8xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    : tensor<1x8x16xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
+  return %a1 : tensor<1x2x8x32xf32>
+}
+
+// The first step reads nothing of the state: sums start from 0, in registers, and
+// lanes of channels that do not count are 0.
+//
+// CHECK-LABEL: func.func @first
+// CHECK-SAME: %[[R:[a-z0-9]+]]: tensor<1x8xf32>, %[[S:[a-z0-9]+]]: tensor<1x8x32xf32>, %[[A:[a-z0-9]+]]: tensor<1x2x8x32xf32>
+// CHECK: %[[LOWEST:.*]] = linalg.fill {{.*}} outs(%[[R]] : tensor<1x8xf32>)
+// CHECK: linalg.generic {{.*}} outs(%[[LOWEST]] : tensor<1x8xf32>)
+// CHECK: %[[NONE:.*]] = linalg.fill {{.*}} outs(%[[S]] : tensor<1x8x32xf32>)
+// CHECK: linalg.generic {{.*}} outs(%{{.*}}, %[[NONE]] :
+// CHECK: %[[SLICE:.*]] = tensor.extract_slice {{.*}} to tensor<1x1x8x32xf32>
+// CHECK: %[[ZERO:.*]] = linalg.fill {{.*}} outs(%[[SLICE]] : tensor<1x1x8x32xf32>)
+// CHECK: linalg.generic {{.*}} outs(%[[ZERO]] : tensor<1x1x8x32xf32>)
+// CHECK: linalg.fill {{.*}} outs(%{{.*}} : tensor<1x1x8x16xf32>)
+// CHECK: linalg.fill {{.*}} outs(%{{.*}} : tensor<1x1x8x16xf32>)
+func.func @first(%q: tensor<1x8x16xf32>, %k: tensor<2x16x32xf32>,
+    %v: tensor<2x2x32x32xf32>, %r: tensor<1x8xf32>, %s: tensor<1x8x32xf32>,
+    %a: tensor<1x2x8x32xf32>, %skip: i1, %i: index) -> tensor<1x2x8x32xf32> {
+  %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i)
+    skip_zeros(%skip) scale = 1.0 first channels = 40
+    schedule = <block_m = 8, block_n = 64, rows = 8, columns = 32, lanes = 16>
+    : tensor<1x8x16xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
     -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
   return %a1 : tensor<1x2x8x32xf32>
 }

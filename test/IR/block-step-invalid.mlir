@@ -169,7 +169,7 @@ func.func @plain_sum_in_lanes(%q: tensor<8x16xf32>,
 // Packed: strips of rows, panels of channels.
 //
 // block_step-C1
-func.func @packed_reference(%q: tensor<3x16x8xf32>,
+func.func @packed_reference(%q: tensor<3x8x16xf32>,
     %k: tensor<5x16x32xf32>,
     %v: tensor<2x5x32x32xf32>,
     %r: tensor<3x6xf32>,
@@ -179,7 +179,7 @@ func.func @packed_reference(%q: tensor<3x16x8xf32>,
   // expected-error @below {{'attn.block_step' op expects dimension 2 of 'acc' and dimension 1 of 'reference' to agree, got 8 and 6}}
   attn.block_step %q, %k, %v state(%r, %s, %a)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
-    : tensor<3x16x8xf32>, tensor<5x16x32xf32>, tensor<2x5x32x32xf32>
+    : tensor<3x8x16xf32>, tensor<5x16x32xf32>, tensor<2x5x32x32xf32>
     -> tensor<3x6xf32>, tensor<3x8x32xf32>, tensor<3x2x8x32xf32>
   return
 }
@@ -187,17 +187,17 @@ func.func @packed_reference(%q: tensor<3x16x8xf32>,
 // -----
 
 // block_step-C3
-func.func @packed_rows(%q: tensor<3x16x6xf32>,
+func.func @packed_rows(%q: tensor<3x6x16xf32>,
     %k: tensor<5x16x32xf32>,
     %v: tensor<2x5x32x32xf32>,
     %r: tensor<3x8xf32>,
     %s: tensor<3x8x32xf32>,
     %a: tensor<3x2x8x32xf32>,
     %i: index) {
-  // expected-error @below {{'attn.block_step' op expects 'acc' and 'query' to agree on dimension 2, got 8 and 6}}
+  // expected-error @below {{'attn.block_step' op expects dimension 2 of 'acc' and dimension 1 of 'query' to agree, got 8 and 6}}
   attn.block_step %q, %k, %v state(%r, %s, %a)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
-    : tensor<3x16x6xf32>, tensor<5x16x32xf32>, tensor<2x5x32x32xf32>
+    : tensor<3x6x16xf32>, tensor<5x16x32xf32>, tensor<2x5x32x32xf32>
     -> tensor<3x8xf32>, tensor<3x8x32xf32>, tensor<3x2x8x32xf32>
   return
 }
@@ -205,17 +205,17 @@ func.func @packed_rows(%q: tensor<3x16x6xf32>,
 // -----
 
 // block_step-C3
-func.func @packed_head_size(%q: tensor<3x16x8xf32>,
+func.func @packed_head_size(%q: tensor<3x8x16xf32>,
     %k: tensor<5x24x32xf32>,
     %v: tensor<2x5x32x32xf32>,
     %r: tensor<3x8xf32>,
     %s: tensor<3x8x32xf32>,
     %a: tensor<3x2x8x32xf32>,
     %i: index) {
-  // expected-error @below {{'attn.block_step' op expects 'query' and 'key' to agree on dimension 1, got 16 and 24}}
+  // expected-error @below {{'attn.block_step' op expects dimension 2 of 'query' and dimension 1 of 'key' to agree, got 16 and 24}}
   attn.block_step %q, %k, %v state(%r, %s, %a)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
-    : tensor<3x16x8xf32>, tensor<5x24x32xf32>, tensor<2x5x32x32xf32>
+    : tensor<3x8x16xf32>, tensor<5x24x32xf32>, tensor<2x5x32x32xf32>
     -> tensor<3x8xf32>, tensor<3x8x32xf32>, tensor<3x2x8x32xf32>
   return
 }
@@ -223,7 +223,7 @@ func.func @packed_head_size(%q: tensor<3x16x8xf32>,
 // -----
 
 // block_step-C3
-func.func @packed_value(%q: tensor<3x16x8xf32>,
+func.func @packed_value(%q: tensor<3x8x16xf32>,
     %k: tensor<5x16x32xf32>,
     %v: tensor<3x5x32x32xf32>,
     %r: tensor<3x8xf32>,
@@ -233,7 +233,7 @@ func.func @packed_value(%q: tensor<3x16x8xf32>,
   // expected-error @below {{'attn.block_step' op expects dimension 1 of 'acc' and dimension 0 of 'value' to agree, got 2 and 3}}
   attn.block_step %q, %k, %v state(%r, %s, %a)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
-    : tensor<3x16x8xf32>, tensor<5x16x32xf32>, tensor<3x5x32x32xf32>
+    : tensor<3x8x16xf32>, tensor<5x16x32xf32>, tensor<3x5x32x32xf32>
     -> tensor<3x8xf32>, tensor<3x8x32xf32>, tensor<3x2x8x32xf32>
   return
 }
@@ -297,25 +297,25 @@ func.func @f64_bias(%q: tensor<8x16xf32>,
 // -----
 
 // block_step-C6
-func.func @strips_of_unknown_size(%q: tensor<3x16x?xf32>,
+func.func @strips_of_unknown_size(%q: tensor<3x?x16xf32>,
     %k: tensor<5x16x32xf32>,
     %v: tensor<2x5x32x32xf32>,
-    %r: tensor<3x8xf32>,
-    %s: tensor<3x8x32xf32>,
-    %a: tensor<3x2x8x32xf32>,
+    %r: tensor<3x?xf32>,
+    %s: tensor<3x?x32xf32>,
+    %a: tensor<3x2x?x32xf32>,
     %i: index) {
-  // expected-error @below {{'attn.block_step' op expects dimension 2 of a packed 'query' to be static, got 'tensor<3x16x?xf32>'}}
+  // expected-error @below {{'attn.block_step' op expects dimension 1 of a packed 'reference' to be static, got 'tensor<3x?xf32>'}}
   attn.block_step %q, %k, %v state(%r, %s, %a)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
-    : tensor<3x16x?xf32>, tensor<5x16x32xf32>, tensor<2x5x32x32xf32>
-    -> tensor<3x8xf32>, tensor<3x8x32xf32>, tensor<3x2x8x32xf32>
+    : tensor<3x?x16xf32>, tensor<5x16x32xf32>, tensor<2x5x32x32xf32>
+    -> tensor<3x?xf32>, tensor<3x?x32xf32>, tensor<3x2x?x32xf32>
   return
 }
 
 // -----
 
 // block_step-C6
-func.func @panels_of_unknown_size(%q: tensor<3x16x8xf32>,
+func.func @panels_of_unknown_size(%q: tensor<3x8x16xf32>,
     %k: tensor<5x16x?xf32>,
     %v: tensor<2x5x32x32xf32>,
     %r: tensor<3x8xf32>,
@@ -325,7 +325,7 @@ func.func @panels_of_unknown_size(%q: tensor<3x16x8xf32>,
   // expected-error @below {{'attn.block_step' op expects dimension 2 of a packed 'key' to be static, got 'tensor<5x16x?xf32>'}}
   attn.block_step %q, %k, %v state(%r, %s, %a)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
-    : tensor<3x16x8xf32>, tensor<5x16x?xf32>, tensor<2x5x32x32xf32>
+    : tensor<3x8x16xf32>, tensor<5x16x?xf32>, tensor<2x5x32x32xf32>
     -> tensor<3x8xf32>, tensor<3x8x32xf32>, tensor<3x2x8x32xf32>
   return
 }
@@ -333,7 +333,7 @@ func.func @panels_of_unknown_size(%q: tensor<3x16x8xf32>,
 // -----
 
 // block_step-C8
-func.func @channels_beyond_value(%q: tensor<1x16x8xf32>,
+func.func @channels_beyond_value(%q: tensor<1x8x16xf32>,
     %k: tensor<2x16x32xf32>,
     %v: tensor<2x2x32x32xf32>,
     %r: tensor<1x8xf32>,
@@ -344,7 +344,7 @@ func.func @channels_beyond_value(%q: tensor<1x16x8xf32>,
   attn.block_step %q, %k, %v state(%r, %s, %a)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
     channels = 65
-    : tensor<1x16x8xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    : tensor<1x8x16xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
     -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
   return
 }
@@ -352,7 +352,7 @@ func.func @channels_beyond_value(%q: tensor<1x16x8xf32>,
 // -----
 
 // block_step-C8
-func.func @no_channels(%q: tensor<1x16x8xf32>,
+func.func @no_channels(%q: tensor<1x8x16xf32>,
     %k: tensor<2x16x32xf32>,
     %v: tensor<2x2x32x32xf32>,
     %r: tensor<1x8xf32>,
@@ -363,7 +363,7 @@ func.func @no_channels(%q: tensor<1x16x8xf32>,
   attn.block_step %q, %k, %v state(%r, %s, %a)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
     channels = 0
-    : tensor<1x16x8xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    : tensor<1x8x16xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
     -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
   return
 }

@@ -31,10 +31,10 @@ func.func @keys(%q: tensor<8x16xf32>, %k: tensor<10x16xf32>, %l: tensor<8xf32>, 
 // -----
 
 // block_weights-C3
-func.func @plain_keys(%q: tensor<2x16x8xf32>, %k: tensor<10x16xf32>, %l: tensor<2x8xf32>, %i: index) {
+func.func @plain_keys(%q: tensor<2x8x16xf32>, %k: tensor<10x16xf32>, %l: tensor<2x8xf32>, %i: index) {
   // expected-error @below {{'attn.block_weights' op expects 'key' of rank 3, got 'tensor<10x16xf32>'}}
   attn.block_weights %q, %k lse(%l : tensor<2x8xf32>) at(batch %i, head %i, row %i per %i, position %i, key %i of %i)
-    scale = 1.0 : tensor<2x16x8xf32>, tensor<10x16xf32> -> tensor<2x1x8x16xf32>
+    scale = 1.0 : tensor<2x8x16xf32>, tensor<10x16xf32> -> tensor<2x1x8x16xf32>
   return
 }
 
@@ -62,10 +62,10 @@ func.func @mask_rank(%q: tensor<8x16xf32>, %k: tensor<10x16xf32>, %l: tensor<8xf
 // -----
 
 // block_weights-C6
-func.func @panel(%q: tensor<2x16x8xf32>, %k: tensor<3x16x?xf32>, %l: tensor<2x8xf32>, %i: index) {
+func.func @panel(%q: tensor<2x8x16xf32>, %k: tensor<3x16x?xf32>, %l: tensor<2x8xf32>, %i: index) {
   // expected-error @below {{'attn.block_weights' op expects dimension 2 of a packed 'key' to be static, got 'tensor<3x16x?xf32>'}}
   attn.block_weights %q, %k lse(%l : tensor<2x8xf32>) at(batch %i, head %i, row %i per %i, position %i, key %i of %i)
-    scale = 1.0 : tensor<2x16x8xf32>, tensor<3x16x?xf32> -> tensor<2x3x8x?xf32>
+    scale = 1.0 : tensor<2x8x16xf32>, tensor<3x16x?xf32> -> tensor<2x3x8x?xf32>
   return
 }
 

@@ -24,14 +24,14 @@ func.func @block_step(%q: tensor<?x16xf16>, %v: tensor<?x32xf16>,
 //
 // CHECK-LABEL: func.func @packed_block_step
 // CHECK: attn.block_step
-// CHECK-SAME: key %[[I:.*]] of %[[I]]) skip_zeros(%{{.*}}) scale
+// CHECK-SAME: key %[[I:.*]] of %[[I]]) skip_zeros(%{{.*}}) scale = 1.000000e+00 bounded first channels = 24
 // CHECK-SAME: -> tensor<?x8xf32>, tensor<?x8x16xf32>, tensor<?x2x8x16xf32>
-func.func @packed_block_step(%q: tensor<?x64x8xf32>, %k: tensor<?x64x16xf32>,
+func.func @packed_block_step(%q: tensor<?x8x64xf32>, %k: tensor<?x64x16xf32>,
     %v: tensor<2x?x16x16xf32>, %r: tensor<?x8xf32>, %s: tensor<?x8x16xf32>,
     %a: tensor<?x2x8x16xf32>, %i: index, %skip: i1) -> tensor<?x2x8x16xf32> {
   %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
-    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) skip_zeros(%skip) scale = 1.0
-    : tensor<?x64x8xf32>, tensor<?x64x16xf32>, tensor<2x?x16x16xf32>
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) skip_zeros(%skip) scale = 1.0 bounded first channels = 24
+    : tensor<?x8x64xf32>, tensor<?x64x16xf32>, tensor<2x?x16x16xf32>
     -> tensor<?x8xf32>, tensor<?x8x16xf32>, tensor<?x2x8x16xf32>
   return %a1 : tensor<?x2x8x16xf32>
 }
@@ -60,9 +60,9 @@ func.func @finish(%r: tensor<8xf32>, %a: tensor<8x32xf32>, %h: tensor<4xf16>,
 //
 // CHECK-LABEL: func.func @block_weights
 // CHECK: attn.block_weights %{{.*}}, %{{.*}} mask(%{{.*}} : tensor<1x8x?xi1>) lse(%{{.*}} : tensor<8xf32>) at(batch %[[I:.*]], head %[[I]], row %[[I]] per %[[I]], position %[[I]], key %[[I]] of %[[I]]) scale = 5.000000e-01 causal window = <left = 4> softcap = 2.000000e+00 bounded : tensor<8x16xf16>, tensor<?x16xf16> -> tensor<8x?xf16>
-// CHECK: attn.block_weights %{{.*}}, %{{.*}} lse(%{{.*}} : tensor<?x8xf32>) {{.*}} : tensor<?x64x8xf32>, tensor<?x64x16xf32> -> tensor<?x?x8x16xf32>
+// CHECK: attn.block_weights %{{.*}}, %{{.*}} lse(%{{.*}} : tensor<?x8xf32>) {{.*}} : tensor<?x8x64xf32>, tensor<?x64x16xf32> -> tensor<?x?x8x16xf32>
 func.func @block_weights(%q: tensor<8x16xf16>, %k: tensor<?x16xf16>, %m: tensor<1x8x?xi1>, %l: tensor<8xf32>,
-    %qp: tensor<?x64x8xf32>, %kp: tensor<?x64x16xf32>, %lp: tensor<?x8xf32>, %i: index)
+    %qp: tensor<?x8x64xf32>, %kp: tensor<?x64x16xf32>, %lp: tensor<?x8xf32>, %i: index)
     -> (tensor<8x?xf16>, tensor<?x?x8x16xf32>) {
   %w = attn.block_weights %q, %k mask(%m : tensor<1x8x?xi1>) lse(%l : tensor<8xf32>)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i)
@@ -70,7 +70,7 @@ func.func @block_weights(%q: tensor<8x16xf16>, %k: tensor<?x16xf16>, %m: tensor<
     : tensor<8x16xf16>, tensor<?x16xf16> -> tensor<8x?xf16>
   %wp = attn.block_weights %qp, %kp lse(%lp : tensor<?x8xf32>)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
-    : tensor<?x64x8xf32>, tensor<?x64x16xf32> -> tensor<?x?x8x16xf32>
+    : tensor<?x8x64xf32>, tensor<?x64x16xf32> -> tensor<?x?x8x16xf32>
   return %w, %wp : tensor<8x?xf16>, tensor<?x?x8x16xf32>
 }
 

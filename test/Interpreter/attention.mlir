@@ -96,7 +96,8 @@ func.func @steps(%q: tensor<1x1x3x4xf32>, %k: tensor<1x1x5x4xf32>, %v: tensor<1x
 }
 
 // Packed into panels, with a sum in two lanes: 3 rows of 2 channels and 3 keys in strips and panels of 2, padded with
-// garbage that `length` excludes. All scores are 0, so that each row is the mean of the values.
+// garbage that `length` excludes. All scores are 0, so that each row is the mean of the values. What the state holds
+// before the first step does not matter.
 //
 // PACKED: result 0: 2x1x2x2xf32 = [3, 4, 3, 4, 3, 4, 3, 4]
 // PACKED-NEXT: result 1: 2x2xf32 = [1.09861, 1.09861, 1.09861, 1.09861]
@@ -107,11 +108,11 @@ func.func @packed_step() -> (tensor<2x1x2x2xf32>, tensor<2x2xf32>) {
   %q = arith.constant dense<0.0> : tensor<2x2x2xf32>
   %k = arith.constant dense<7.0> : tensor<2x2x2xf32>
   %v = arith.constant dense<[[[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [100.0, 100.0]]]]> : tensor<1x2x2x2xf32>
-  %none = arith.constant dense<0xFF800000> : tensor<2x2xf32>
-  %sum = arith.constant dense<0.0> : tensor<2x2x2xf32>
-  %acc = arith.constant dense<0.0> : tensor<2x1x2x2xf32>
+  %none = arith.constant dense<5.0> : tensor<2x2xf32>
+  %sum = arith.constant dense<6.0> : tensor<2x2x2xf32>
+  %acc = arith.constant dense<7.0> : tensor<2x1x2x2xf32>
   %r, %s, %a = attn.block_step %q, %k, %v state(%none, %sum, %acc)
-    at(batch %c0, head %c0, row %c0 per %c4, position %c0, key %c0 of %c3) scale = 1.0 bounded
+    at(batch %c0, head %c0, row %c0 per %c4, position %c0, key %c0 of %c3) scale = 1.0 bounded first
     : tensor<2x2x2xf32>, tensor<2x2x2xf32>, tensor<1x2x2x2xf32>
     -> tensor<2x2xf32>, tensor<2x2x2xf32>, tensor<2x1x2x2xf32>
   %o, %lse = attn.finish %r, %s, %a

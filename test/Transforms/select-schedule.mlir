@@ -56,13 +56,13 @@ func.func @wide_half(%x: tensor<1x2x1024x64xf16>) -> tensor<1x2x1024x64xf16> {
 
 // -----
 
-// Where the processor gains from it, memory is asked for before few rows read it;
-// many rows read what is packed.
+// Where the processor gains from it, memory is asked for before few rows read it,
+// and before it is packed for many.
 //
 // CHECK-LABEL: func.func @ahead
 // CHECK: streams = 4, prefetch = 2048>
 // CHECK: schedule = <block_m = 64,
-// CHECK-NOT: prefetch
+// CHECK-SAME: prefetch = 2048>
 // CHECK: return
 module attributes {attn.target = {prefetch_bytes = 2048, vector_bits = 512,
     vector_registers = 32}} {

@@ -5,7 +5,7 @@
 //
 // CHECK-LABEL: func.func @full
 // CHECK: scf.forall (%[[B:.*]], %[[H:.*]], %[[M:.*]]) = (0, 0, 0) to (2, 3, 32) step (1, 1, 16)
-// CHECK: linalg.pack {{.*}} inner_tiles = [8] {{.*}} : tensor<16x8xf32> -> tensor<2x8x8xf32>
+// CHECK: tensor.expand_shape {{.*}} : tensor<16x8xf32> into tensor<2x8x8xf32>
 // CHECK: scf.for %{{.*}} = %c0 to %c64 step %c32
 // CHECK: linalg.pack {{.*}} inner_tiles = [16]
 // CHECK: linalg.pack {{.*}} inner_tiles = [16, 16]
@@ -124,7 +124,7 @@ func.func @lengths(%x: tensor<2x1x64x8xf32>, %n: tensor<2xindex>)
 // CHECK-LABEL: func.func @folded
 // CHECK: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (2, 8) step (1, 4)
 // CHECK: scf.for %{{.*}} = %c0 to %c4 step %c1
-// CHECK: linalg.pack {{.*}} : tensor<4x8xf32> -> tensor<1x8x4xf32>
+// CHECK: tensor.expand_shape {{.*}} : tensor<4x8xf32> into tensor<1x4x8xf32>
 // CHECK: attn.block_step {{.*}} row %{{.*}} per %c1
 // CHECK: attn.finish
 func.func @folded(%q: tensor<2x8x1x8xf32>, %k: tensor<2x2x64x8xf32>)
@@ -249,10 +249,37 @@ func.func @unscheduled(%x: tensor<1x1x64x8xf32>) -> tensor<1x1x64x8xf32> {
 // CHECK: scf.condition(%[[AGAIN]])
 // CHECK: scf.yield {{.*}}, %true
 // CHECK: attn.finish
-func.func @again(%q: tensor<1x1x16x8xf32>, %k: tensor<1x1x32x8xf32>) -> tensor<1x1x16x8xf32> {
+func.func @again(%q: tensor<1x1x16x8xf32>, %k: tensor<1x1x64x8xf32>) -> tensor<1x1x16x8xf32> {
   %o = attn.sdpa %q, %k, %k schedule = <block_m = 16, block_n = 32, rows = 8,
        columns = 16, lanes = 8>
-    : tensor<1x1x16x8xf32>, tensor<1x1x32x8xf32>, tensor<1x1x32x8xf32>
+    : tensor<1x1x16x8xf32>, tensor<1x1x64x8xf32>, tensor<1x1x64x8xf32>
     -> tensor<1x1x16x8xf32>
   return %o : tensor<1x1x16x8xf32>
+}
+
+// -----
+
+// One block holds all keys: they are packed once, one strip after the other is
+// finished, and no state is read. The last strip has fewer rows. What is packed
+// next is asked for where the schedule says so.
+//
+// CHECK-LABEL: func.func @one_block
+// CHECK: scf.forall
+// CHECK: %[[K:.*]] = linalg.pack {{.*}} inner_tiles = [16]
+// CHECK: %[[V:.*]] = linalg.pack {{.*}} inner_tiles = [16, 16]
+// CHECK: scf.for %[[I:.*]] = %c0 to %c20 step %c8
+// CHECK: %[[ROWS:.*]] = affine.min #{{.*}}(%[[I]])
+// CHECK: scf.while
+// CHECK-NOT: linalg.fill
+// CHECK: attn.block_step %{{.*}}, %[[K]], %[[V]] {{.*}} bounded first
+// CHECK: attn.finish
+// CHECK: linalg.unpack
+// CHECK: } {attn.ahead = 32 : index}
+func.func @one_block(%q: tensor<2x3x20x8xf32>, %k: tensor<2x3x30x8xf32>)
+    -> tensor<2x3x20x8xf32> {
+  %o = attn.sdpa %q, %k, %k schedule = <block_m = 24, block_n = 32, rows = 8,
+       columns = 16, lanes = 8, prefetch = 2048>
+    : tensor<2x3x20x8xf32>, tensor<2x3x30x8xf32>, tensor<2x3x30x8xf32>
+    -> tensor<2x3x20x8xf32>
+  return %o : tensor<2x3x20x8xf32>
 }

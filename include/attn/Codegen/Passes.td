@@ -340,6 +340,37 @@ def PrefetchStreams : Pass<"attn-prefetch-streams"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def PrefetchBlocks : Pass<"attn-prefetch-blocks", "::mlir::ModuleOp"> {
+  let summary = "ask for the next block while one is worked on";
+  let description = [{
+    A loop over strips of rows says in its attribute `attn.ahead` that what is
+    packed next should be asked for in it, and at most how many rows of each
+    tensor. That is the next block of keys, or in the last block the tiles of the
+    task that this thread is likely to get next. Each strip asks for its share.
+    Afterwards no loop has the attribute.
+
+    ```mlir
+    scf.for %strip = %c0 to %strips step %c1 { ... } {attn.ahead = 256 : index}
+    ```
+
+    becomes
+
+    ```mlir
+    %next = memref.subview %k[%b1, %h1, 0, 0] [1, 1, 197, 64] [1, 1, 1, 1] : ...
+    scf.for %strip = %c0 to %strips step %c1 {
+      scf.for %row = %from to %to step %c1 {
+        memref.prefetch %next[%c0, %c0, %row, %c0], read, locality<2>, data : ...
+      }
+      ...
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
 def PlaceScratch : Pass<"attn-place-scratch", "::mlir::ModuleOp"> {
   let summary = "all allocations of a function in one block";
   let description = [{

@@ -31,7 +31,7 @@ def Attn_BlockWeightsOp : Attn_Op<"block_weights", [
 
     | tensor | plain | packed |
     |---|---|---|
-    | `query` | `[R, D]` | `[S, D, MR]` |
+    | `query` | `[R, D]` | `[S, MR, D]` |
     | `key` | `[N, D]` | `[NP, D, NR]` |
     | `lse` | `[R]` | `[S, MR]` |
     | `bias`, `mask` | `[heads, rows, keys]` of the task, each 1 or full | the same |

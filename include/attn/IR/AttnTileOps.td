@@ -54,6 +54,9 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     `masked` says, at run time, whether `mask_mod` may be false for one of the
     block's scores; where it is false `mask_mod` is not looked at.
 
+    `first` says that the state given is that over no keys: what its tensors hold
+    is not read.
+
     `skip_zeros` says, at run time, whether a value whose weight is 0 must be left
     out of the sum whatever it holds. Where it is false, such a value may turn an
     element of `new_acc` into a NaN if it is infinite or NaN itself; that is faster,
@@ -64,7 +67,7 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
 
     | tensor | plain | packed | streamed |
     |---|---|---|---|
-    | `query` | `[R, D]` | `[S, D, MR]` | `[S, MR, D]` |
+    | `query` | `[R, D]` | `[S, MR, D]` | `[S, MR, D]` |
     | `key` | `[N, D]` | `[NP, D, NR]` | `[N, D]` |
     | `value` | `[N, E]` | `[EP, NP, NR, ER]` | `[N, E]` |
     | `reference` | `[R]` | `[S, MR]` | `[S, MR]` |
@@ -75,6 +78,7 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
 
     `S` strips of `MR` rows, `NP` panels of `NR` keys, `EP` panels of `ER` channels.
     Rows and keys are packed each for itself; the decomposition wants both or none.
+    A `first` step can be tiled over rows, not over keys.
     `channels` says how many of the `EP * ER` channels count, where not all do: what
     `value` holds in the others does not matter, and `acc` keeps what it holds there.
     A step is streamed where its schedule has `streams`: keys and values stay where
@@ -138,7 +142,7 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     UnitAttr:$causal,
     OptionalAttr<Attn_WindowAttr>:$window,
     OptionalAttr<F64Attr>:$softcap, UnitAttr:$bounded,
-    OptionalAttr<I64Attr>:$channels,
+    UnitAttr:$first, OptionalAttr<I64Attr>:$channels,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   // Variadic: an op that is destination style and holds an empty region cannot
   // be cloned by patterns of the tensor dialect.
@@ -157,7 +161,7 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     $length `)`
     (`skip_zeros` `(` $skip_zeros^ `)`)? (`masked` `(` $masked^ `)`)?
     `scale` `=` $scale (`causal` $causal^)? (`window` `=` $window^)?
-    (`softcap` `=` $softcap^)? (`bounded` $bounded^)?
+    (`softcap` `=` $softcap^)? (`bounded` $bounded^)? (`first` $first^)?
     (`channels` `=` $channels^)?
     (`schedule` `=` $schedule^)?
     custom<ScoreBodies>($mods)

@@ -21,13 +21,32 @@ struct PackedState {
   Value reference, sum, acc;
 };
 
+/// Keys [begin, end); `bounded` says that a row may not attend to all of them,
+/// or that their last block is not a whole one.
+struct KeyRange {
+  Value begin, end;
+  bool bounded;
+};
+
+/// The only block of keys of a task, packed for all of its strips.
+struct PackedKeys {
+  KeyRange range;
+  Value key, value;
+};
+
 /// Builds the body of a task for a tile of attn.sdpa: one entry of the batch,
 /// heads of one group, a block of rows. The tile carries its schedule and an
 /// explicit query_offset; whoever uses the results erases it.
 class BlockTask {
 public:
   /// Prepare at `tile`, before it; `mayBeEmpty` says that it may have no rows.
-  BlockTask(RewriterBase &rewriter, SdpaOp tile, bool mayBeEmpty = false);
+  /// Where the keys are packed already, for one strip of rows.
+  BlockTask(RewriterBase &rewriter, SdpaOp tile, bool mayBeEmpty = false,
+            std::optional<PackedKeys> packed = std::nullopt);
+
+  /// Pack the keys where one block holds them all, so that a strip can be
+  /// finished before the next one begins.
+  std::optional<PackedKeys> packOnlyBlock();
 
   /// Build the loop over the keys that the rows attend to, of [begin, end) if
   /// given, and return the state after them.
@@ -48,13 +67,6 @@ public:
   Value buildWeights(Value lse, Value dest);
 
 private:
-  /// Keys [begin, end); `bounded` says that a row may not attend to all of them,
-  /// or that their last block is not a whole one.
-  struct KeyRange {
-    Value begin, end;
-    bool bounded;
-  };
-
   /// Keys of which the weights are computed: `count` from `firstKey` on.
   struct WeightsBlock {
     Value lse, firstKey;
@@ -88,6 +100,9 @@ private:
   PackedState emptied(const PackedState &state);
   Value hasNaN(Value acc);
   KeyRange keyRange(Value begin, Value end);
+  BlockStepOp buildStep(const KeyRange &range, Value key, Value value,
+                        PackedState state);
+  PackedState buildOnlyStep(PackedState state);
   FailureOr<PackedState> buildLoop(const KeyRange &range, PackedState state);
   LogicalResult packStep(BlockStepOp step);
   Value packKeys(Value keys, Value scale, bool value);
@@ -102,7 +117,7 @@ private:
   void skipMaskedStrip(BlockStepOp step);
   void skipMasked(BlockStepOp step, const Interval &verdict);
   bool isStreamed() const { return schedule.getStreams() > 0; }
-  Value emptyStreamedRows();
+  Value emptyRows();
   Value rowsToStrips(Value rows, Value init);
   Value unpackStreamed(Value output, Value dest);
   IntegerAttr countedChannels();
@@ -129,6 +144,7 @@ private:
   /// What is known of mask_mod for all rows of the task, and for all keys of the
   /// block that is worked on.
   Intervals ofRows, ofKeys;
+  std::optional<PackedKeys> packed;
 };
 
 /// Say in a remark whether blocks can be skipped for the mask_mod of `op`.

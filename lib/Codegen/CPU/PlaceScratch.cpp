@@ -27,6 +27,8 @@
 
 #include "JoinStatuses.h"
 
+#include "OpenMPCalls.h"
+
 #include "attn/Codegen/Passes.h"
 #include "attn/Codegen/Status.h"
 #include "attn/IR/AttnOps.h"
@@ -75,7 +77,6 @@ private:
   LogicalResult hoist(Value value);
   FailureOr<Value> sizeOnEntry(Value size);
   Value bytesOf(memref::AllocOp alloc);
-  Value call(StringRef name);
   void answerThreads();
   Value layOut(ArrayRef<memref::AllocOp> allocs,
                SmallVectorImpl<Value> &offsets);
@@ -188,27 +189,12 @@ Value ScratchPlacer::bytesOf(memref::AllocOp alloc) {
   return arith::AndIOp::create(b, loc, bytes, index(-kAlignment));
 }
 
-/// Return the index that the external function `name` gives.
-Value ScratchPlacer::call(StringRef name) {
-  auto module = function->getParentOfType<ModuleOp>();
-  if (!module.lookupSymbol(name)) {
-    OpBuilder::InsertionGuard restore(b);
-    b.setInsertionPointToStart(module.getBody());
-    auto declared = func::FuncOp::create(
-        b, loc, name, b.getFunctionType({}, {b.getI32Type()}));
-    declared.setPrivate();
-  }
-  Value number =
-      func::CallOp::create(b, loc, name, b.getI32Type()).getResult(0);
-  return arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
-}
-
 /// Replace every question for the number of threads by what OpenMP says.
 void ScratchPlacer::answerThreads() {
   Value count;
   function.walk([&](ThreadsOp op) {
     if (!count)
-      count = call("omp_get_max_threads");
+      count = callOpenMP(b, loc, "omp_get_max_threads");
     op.getResult().replaceAllUsesWith(count);
     op.erase();
   });
@@ -251,8 +237,8 @@ void ScratchPlacer::replaceInTasks(ArrayRef<SmallVector<Value>> offsets,
   for (auto [entry, own] : llvm::zip(perThread, offsets)) {
     auto task = cast<scf::ForallOp>(entry.first);
     b.setInsertionPointToStart(task.getBody());
-    Value start =
-        arith::MulIOp::create(b, loc, call("omp_get_thread_num"), threadBytes);
+    Value start = arith::MulIOp::create(
+        b, loc, callOpenMP(b, loc, "omp_get_thread_num"), threadBytes);
     start = arith::AddIOp::create(b, loc, start, sharedBytes);
     replace(entry.second, own, start);
   }
@@ -305,8 +291,8 @@ LogicalResult ScratchPlacer::run() {
                       : own;
   }
   if (threadBytes) {
-    Value all =
-        arith::MulIOp::create(b, loc, threadBytes, call("omp_get_max_threads"));
+    Value all = arith::MulIOp::create(
+        b, loc, threadBytes, callOpenMP(b, loc, "omp_get_max_threads"));
     bytes = arith::AddIOp::create(b, loc, sharedBytes, all);
   }
   auto type = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());

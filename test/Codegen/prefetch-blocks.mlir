@@ -1,0 +1,93 @@
+// RUN: attn-opt %s --attn-prefetch-blocks --allow-unregistered-dialect --canonicalize --cse | FileCheck %s
+
+#at = strided<[?, ?, ?, ?], offset: ?>
+
+// Each strip asks for its share of what the next task of this thread packs, as many
+// tasks on as there are threads, line by line; where there is none, for its own
+// again. Lengths are no rows of channels.
+//
+// CHECK-LABEL: func.func @tasks
+// CHECK-SAME: %[[K:[a-z0-9]+]]: memref<2x3x20x32xf32
+// CHECK: scf.forall (%[[B:.*]], %[[H:.*]]) in (2, 3)
+// CHECK: %[[THREADS:.*]] = func.call @omp_get_num_threads
+// CHECK: %[[BY:.*]] = arith.index_cast %[[THREADS]]
+// CHECK: %[[LATER:.*]] = arith.addi %[[NUMBER:.*]], %[[BY]]
+// CHECK: %[[EXISTS:.*]] = arith.cmpi slt, %[[LATER]], %c6
+// CHECK: %[[NEXT:.*]] = arith.select %[[EXISTS]], %[[LATER]], %[[NUMBER]]
+// CHECK: %[[H1:.*]] = arith.remui %[[NEXT]], %c3
+// CHECK: %[[TILE:.*]] = memref.subview %[[K]][%{{.*}}, %[[H1]], 0, 0] [1, 1, 20, 32]
+// CHECK-NOT: memref.subview
+// CHECK: scf.for %[[S:.*]] = %c0 to %c5
+// CHECK: %[[FROM:.*]] = arith.muli %[[S]], %c4
+// CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %{{.*}} step %c1
+// CHECK-NEXT: memref.prefetch %[[TILE]][%c0, %c0, %[[ROW]], %c0], read, locality<2>, data
+// CHECK-NEXT: memref.prefetch %[[TILE]][%c0, %c0, %[[ROW]], %c16], read, locality<2>, data
+// CHECK-NEXT: }
+// CHECK-NEXT: "test.strip"
+// CHECK-NOT: attn.ahead
+// CHECK: return
+func.func @tasks(%k: memref<2x3x20x32xf32, #at>, %lengths: memref<2xindex>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  scf.forall (%b, %h) in (2, 3) {
+    %n = memref.subview %lengths[%b] [1] [1] : memref<2xindex> to memref<1xindex, strided<[1], offset: ?>>
+    %tile = memref.subview %k[%b, %h, 0, 0] [1, 1, 20, 32] [1, 1, 1, 1]
+      : memref<2x3x20x32xf32, #at> to memref<1x1x20x32xf32, #at>
+    "test.pack"(%tile, %n) : (memref<1x1x20x32xf32, #at>, memref<1xindex, strided<[1], offset: ?>>) -> ()
+    scf.for %s = %c0 to %c5 step %c1 {
+      "test.strip"(%s) : (index) -> ()
+    } {attn.ahead = 256 : index}
+  }
+  return
+}
+
+// In a loop over blocks of keys the next block is asked for, and only in the last
+// one what the next task has; in a product of panels each of them asks for some.
+//
+// CHECK-LABEL: func.func @blocks
+// CHECK-SAME: %[[K:[a-z0-9]+]]: memref<8x512x32xf32
+// CHECK: %[[TASK:.*]] = memref.subview %[[K]]
+// CHECK: %[[OF_TASK:.*]] = memref.subview %[[TASK]][0, %[[J:.*]], 0] [1, 128, 32]
+// CHECK: %[[THEN:.*]] = arith.addi %[[J]], %c128
+// CHECK-DAG: %[[LAST:.*]] = arith.cmpi sge, %[[THEN]], %c512
+// CHECK-DAG: %[[OTHER:.*]] = arith.cmpi slt, %[[THEN]], %c512
+// CHECK: memref.subview %[[TASK]][0, %[[THEN]], 0] [1, 128, 32]
+// CHECK: scf.for
+// CHECK: scf.for %[[PANEL:.*]] = %c0 to %c4
+// CHECK: arith.select %[[LAST]],
+// CHECK: memref.prefetch
+// CHECK: arith.select %[[OTHER]],
+// CHECK: memref.prefetch
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: return
+func.func @blocks(%k: memref<8x512x32xf32, strided<[?, ?, 1], offset: ?>>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c5 = arith.constant 5 : index
+  %c128 = arith.constant 128 : index
+  %c512 = arith.constant 512 : index
+  %zero = arith.constant dense<0.0> : vector<16xf32>
+  scf.forall (%h) in (8) {
+    %tile = memref.subview %k[%h, 0, 0] [1, 512, 32] [1, 1, 1]
+      : memref<8x512x32xf32, strided<[?, ?, 1], offset: ?>> to memref<1x512x32xf32, strided<[?, ?, 1], offset: ?>>
+    scf.for %j = %c0 to %c512 step %c128 {
+      %block = memref.subview %tile[0, %j, 0] [1, 128, 32] [1, 1, 1]
+        : memref<1x512x32xf32, strided<[?, ?, 1], offset: ?>> to memref<128x32xf32, strided<[?, 1], offset: ?>>
+      "test.pack"(%block) : (memref<128x32xf32, strided<[?, 1], offset: ?>>) -> ()
+      scf.for %s = %c0 to %c5 step %c1 {
+        scf.for %p = %c0 to %c4 step %c1 {
+          %a:4 = scf.for %i = %c0 to %c128 step %c1 iter_args(%w = %zero, %x = %zero, %y = %zero, %z = %zero)
+              -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
+            %b:4 = "test.step"(%w, %x, %y, %z) : (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+              -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+            scf.yield %b#0, %b#1, %b#2, %b#3 : vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>
+          }
+          "test.use"(%a#0, %a#1, %a#2, %a#3) : (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) -> ()
+        }
+      } {attn.ahead = 256 : index}
+    }
+  }
+  return
+}
