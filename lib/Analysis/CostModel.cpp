@@ -106,7 +106,8 @@ static int64_t blockRows(const AttentionShape &shape, int64_t rowBytes,
 
 ScheduleAttr attn::chooseSchedule(MLIRContext *context,
                                   const AttentionShape &shape, int64_t bits,
-                                  const TargetInfo &target, bool few) {
+                                  const TargetInfo &target, bool few,
+                                  bool skipsBlocks) {
   int64_t lanes = std::max<int64_t>(target.lanes(bits), 1);
   bool manyRegisters = target.vectorRegisters >= 32;
 
@@ -136,6 +137,12 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
   int64_t keys = kBlockKeys;
   while (keys > columns && keys * most > target.l2Bytes / 2)
     keys /= 2;
+  // All keys in one block, where their panels and a strip's scores stay in the
+  // cache: strips are finished one by one, and no state is kept.
+  if (!few && !skipsBlocks && ShapedType::isStatic(shape.keys) &&
+      shape.keys > keys && shape.keys * most <= target.l2Bytes / 2 &&
+      shape.keys * rows * bytes <= target.l1Bytes * 2 / 3)
+    keys = shape.keys;
   if (few)
     keys = std::clamp<int64_t>(kStreamedBytes / most * 2,
                                512 * most > kCopiedBytes ? 256 : 512, 4096);

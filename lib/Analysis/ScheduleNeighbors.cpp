@@ -181,7 +181,8 @@ void Neighborhood::addOtherKernel() {
   if (rows > kMostFewRows || rows < kLeastManyRows)
     return;
   ScheduleAttr other = chooseSchedule(center.getContext(), site.shape,
-                                      site.bits, site.target, !isFew());
+                                      site.bits, site.target, !isFew(),
+                                      /*skipsBlocks=*/false);
   if (other.getChunk() == 0 || site.canSplit)
     addOther(other);
 }

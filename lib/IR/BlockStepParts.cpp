@@ -96,6 +96,38 @@ Value StepDecomposer::visibleKeys() {
   return visible;
 }
 
+/// Return `scores`, some of which are excluded: by causal and length alone those
+/// in the panels from the first on in which a row of the tile may not attend to a
+/// key.
+Value StepDecomposer::excludeLast(Value scores) {
+  WindowAttr window = op.getWindowAttr();
+  if (streamed || op.getMask() || op.getMaskMod() ||
+      (window && window.getLeft()))
+    return adjusted(scores, /*changing=*/false, /*excluding=*/true);
+  int64_t columns = sizeOf(scores, 3);
+  Value first = op.getPosition();
+  if (isOneHead())
+    first = builder.createOrFold<arith::AddIOp>(loc, first, op.getRow());
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value kept =
+      arith::SubIOp::create(builder, loc, keyLimit(first), op.getFirstKey());
+  kept = arith::MaxSIOp::create(builder, loc, kept, zero);
+  Value panels = getValueOrCreateConstantIndexOp(
+      builder, loc, tensor::getMixedSize(builder, loc, scores, 1));
+  Value from = arith::MinSIOp::create(
+      builder, loc, quotient(builder, loc, kept, 0, columns), panels);
+  Value count = arith::SubIOp::create(builder, loc, panels, from);
+  Part last(builder, loc, scores);
+  last.take(1, from, count);
+  skippedKeys = arith::MulIOp::create(
+      builder, loc, from,
+      arith::ConstantIndexOp::create(builder, loc, columns));
+  Value changed = adjusted(last.of(builder, loc, scores), /*changing=*/false,
+                           /*excluding=*/true);
+  skippedKeys = Value();
+  return last.into(builder, loc, scores, changed);
+}
+
 /// Return q . k in `init`: whole panels, and the first vector of a last panel
 /// whose keys fit there.
 Value StepDecomposer::scoreParts(Value init) {

@@ -67,7 +67,8 @@ Value StepDecomposer::keyIndex(OpBuilder &b) {
   key = arith::MulIOp::create(b, loc, key, unit);
   Value inner =
       linalg::IndexOp::create(b, loc, cast<AffineDimExpr>(n[1]).getPosition());
-  return arith::AddIOp::create(b, loc, key, inner);
+  key = arith::AddIOp::create(b, loc, key, inner);
+  return skippedKeys ? arith::AddIOp::create(b, loc, key, skippedKeys) : key;
 }
 
 /// Return for each row the first key and the end of the keys of the block that
@@ -380,9 +381,7 @@ Value StepDecomposer::logits(Value scores) {
       [&](OpBuilder &b, Location) {
         OpBuilder::InsertionGuard guard(builder);
         builder.setInsertionPoint(b.getInsertionBlock(), b.getInsertionPoint());
-        scf::YieldOp::create(builder, loc,
-                             adjusted(scores, /*changing=*/false,
-                                      /*excluding=*/true));
+        scf::YieldOp::create(builder, loc, excludeLast(scores));
       },
       [&](OpBuilder &b, Location) { scf::YieldOp::create(b, loc, scores); });
   return choice.getResult(0);

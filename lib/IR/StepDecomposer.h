@@ -46,6 +46,7 @@ private:
   std::pair<Value, Value> keyIntervals();
   Value logits(Value scores);
   Value adjusted(Value scores, bool changing, bool excluding);
+  Value excludeLast(Value scores);
   Value hasExclusions();
   Value anyKept();
   SmallVector<Value> fold();
@@ -96,6 +97,8 @@ private:
   Operation *anchor;
   /// What visibleKeys returns, once it is known.
   Value visible;
+  /// How many keys of the block stand before those that a body works on.
+  Value skippedKeys;
 };
 
 } // namespace mlir::attn

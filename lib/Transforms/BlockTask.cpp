@@ -51,13 +51,8 @@ BlockTask::BlockTask(RewriterBase &rewriter, SdpaOp tile, bool mayBeEmpty,
   AffineExpr s0, s1;
   bindSymbols(rewriter.getContext(), s0, s1);
   taskRows = apply(rewriter, loc, s0 * s1, {dims.heads, dims.rows});
-<<<<<<< HEAD
-  strips = getStrips(rewriter, loc, schedule, taskRows);
-  query = packQuery();
-=======
   strips = packed ? OpFoldResult(rewriter.getIndexAttr(1))
-                  : ceilDiv(rewriter, loc, taskRows, schedule.getRows());
->>>>>>> a3a6f57 (Finish one strip after the other where one block holds all keys)
+                  : getStrips(rewriter, loc, schedule, taskRows);
 }
 
 Value BlockTask::index(int64_t value) {

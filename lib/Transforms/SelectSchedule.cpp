@@ -107,10 +107,17 @@ RowCount attn::getRowCount(SdpaOp op) {
   return shape.rows * group <= most ? RowCount::Few : RowCount::Many;
 }
 
+/// Return whether keys are looked at block by block: a mask may take all of some,
+/// and pages end.
+static bool hasBlocks(SdpaOp op) {
+  return op.getMask() || !op.getMaskMod().empty() || op.isPaged();
+}
+
 ScheduleAttr attn::chooseSchedule(SdpaOp op, const TargetInfo &target,
                                   bool few) {
-  ScheduleAttr best = chooseSchedule(op.getContext(), AttentionShape::get(op),
-                                     getAccumulatorBits(op), target, few);
+  ScheduleAttr best =
+      chooseSchedule(op.getContext(), AttentionShape::get(op),
+                     getAccumulatorBits(op), target, few, hasBlocks(op));
   if (op.isPaged() && best.getStreams() > 0)
     best = withBlocksInPages(best, op);
   return canSplitKeys(op) ? best : withoutChunks(best);

@@ -32,6 +32,9 @@ func.func @scheduled(%q: tensor<2x8x16xf32>, %k: tensor<?x16x32xf32>,
 // CHECK: %[[LIMIT:.*]] = arith.minsi %[[LENGTH]], %[[SEEN]]
 // CHECK: %[[SOME:.*]] = arith.cmpi sgt, %[[END]], %[[LIMIT]]
 // CHECK: scf.if %[[SOME]]
+// CHECK: %[[KEPT:.*]] = arith.subi %{{.*}}, %[[KEY]]
+// CHECK: %[[PANEL:.*]] = arith.minsi %{{.*}}, %c2
+// CHECK: tensor.extract_slice %[[SCORES]][0, %[[PANEL]], 0, 0]
 // CHECK: arith.select
 // CHECK: } else {
 // CHECK-NEXT: scf.yield %[[SCORES]]

@@ -52,7 +52,7 @@ func.func @scheduled(%x: tensor<1x8x1024x64xf32>) -> tensor<1x8x1024x64xf32> {
 // CHECK: scf.if
 // CHECK: schedule = <block_m = 32, block_n = 512, rows = 4, columns = 64, lanes = 16, fold_heads = true, streams = 8>
 // CHECK: else
-// CHECK: schedule = <block_m = 512, block_n = 256, rows = 8, columns = 32, lanes = 16>
+// CHECK: schedule = <block_m = 512, block_n = 1024, rows = 8, columns = 32, lanes = 16>
 func.func @dynamic(%q: tensor<1x8x?x64xf32>, %x: tensor<1x8x1024x64xf32>)
     -> tensor<1x8x?x64xf32> {
   %o = attn.sdpa %q, %x, %x scale = 0.125

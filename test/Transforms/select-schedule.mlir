@@ -1,9 +1,10 @@
 // RUN: attn-opt %s --attn-select-schedule --split-input-file | FileCheck %s
 
-// AVX-512: vectors of 16 floats, and 8 rows as its 32 registers allow.
+// AVX-512: vectors of 16 floats, and 8 rows as its 32 registers allow. All keys are
+// one block where the caches hold their panels and a strip's scores.
 //
 // CHECK-LABEL: func.func @wide
-// CHECK: schedule = <block_m = 256, block_n = 256, rows = 8, columns = 32, lanes = 16>
+// CHECK: schedule = <block_m = 256, block_n = 1024, rows = 8, columns = 32, lanes = 16>
 module attributes {attn.target = {triple = "x86_64-unknown-linux-gnu",
     cpu = "icelake-server", features = "", vector_bits = 512,
     vector_registers = 32, l1_bytes = 49152, l2_bytes = 2097152}} {
@@ -18,7 +19,7 @@ func.func @wide(%x: tensor<1x2x1024x64xf32>) -> tensor<1x2x1024x64xf32> {
 // too long for the cache.
 //
 // CHECK-LABEL: func.func @many_heads
-// CHECK: schedule = <block_m = 512, block_n = 256,
+// CHECK: schedule = <block_m = 512, block_n = 1024,
 // CHECK: schedule = <block_m = 256, block_n = 256,
 func.func @many_heads(%x: tensor<1x8x1024x64xf32>, %y: tensor<1x8x1024x512xf32>)
     -> (tensor<1x8x1024x64xf32>, tensor<1x8x1024x512xf32>) {
@@ -29,6 +30,18 @@ func.func @many_heads(%x: tensor<1x8x1024x64xf32>, %y: tensor<1x8x1024x512xf32>)
     : tensor<1x8x1024x512xf32>, tensor<1x8x1024x512xf32>,
       tensor<1x8x1024x512xf32> -> tensor<1x8x1024x512xf32>
   return %o, %p : tensor<1x8x1024x64xf32>, tensor<1x8x1024x512xf32>
+}
+
+// A mask may take whole blocks: they stay small.
+//
+// CHECK-LABEL: func.func @masked
+// CHECK: schedule = <block_m = 256, block_n = 256,
+func.func @masked(%x: tensor<1x2x1024x64xf32>, %m: tensor<1024x1024xi1>)
+    -> tensor<1x2x1024x64xf32> {
+  %o = attn.sdpa %x, %x, %x mask(%m : tensor<1024x1024xi1>)
+    : tensor<1x2x1024x64xf32>, tensor<1x2x1024x64xf32>, tensor<1x2x1024x64xf32>
+    -> tensor<1x2x1024x64xf32>
+  return %o : tensor<1x2x1024x64xf32>
 }
 
 // Half the lanes for f64.

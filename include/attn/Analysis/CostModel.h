@@ -22,10 +22,12 @@ inline int64_t getFewRows(int64_t group) { return group > 1 ? 64 : 32; }
 int64_t getGroupSize(const AttentionShape &shape);
 
 /// Return the schedule for many rows a head, or with `few` for at most getFewRows
-/// in a group. `bits` is the width of the accumulator's type. Depends on M, N, D,
-/// E, H / G, the type and the target only.
+/// in a group. `bits` is the width of the accumulator's type; `skipsBlocks` says
+/// that a mask may take whole blocks of keys. Depends on M, N, D, E, H / G, the
+/// type, the target and that only.
 ScheduleAttr chooseSchedule(MLIRContext *context, const AttentionShape &shape,
-                            int64_t bits, const TargetInfo &target, bool few);
+                            int64_t bits, const TargetInfo &target, bool few,
+                            bool skipsBlocks);
 
 /// Return how many chunks at most the keys of a tile of `schedule` are cut into:
 /// their states take memory, and more of them feed no more threads than heads and

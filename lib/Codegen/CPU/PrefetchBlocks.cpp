@@ -21,7 +21,8 @@
 //
 // Packing alone waits for memory, and the arithmetic does not use it. Next is the next block of keys, or, in the last
 // one, the task that this thread is likely to get: as many tasks on as there are threads. Each panel of a product asks
-// for a few lines: many at once would keep the panels themselves waiting. Rows of a tile that is smaller than this one are
+// for a few lines: many at once would keep the panels themselves waiting. So do the rows of the next strip, where each
+// reads its own. Rows of a tile that is smaller than this one are
 // asked for too: that is no access, and nothing comes of it.
 
 #include "OpenMPCalls.h"
@@ -71,11 +72,13 @@ private:
   }
   bool variesWith(Value value, const IRMapping &next);
   Value cloned(Value value, IRMapping &next);
-  SmallVector<Value> tilesAt(Block *body, IRMapping &next);
+  SmallVector<Value> tilesAt(Block *body, Operation *end, IRMapping &next);
   IRMapping nextTask(scf::ForallOp task);
   scf::ForOp panelLoop();
   Value numberIn(scf::ForOp loop);
-  void ask(Value tile, Value isNow);
+  void askForShare(Value tile, Value isNow);
+  void ask(Value tile, Value from, Value to, int64_t locality);
+  void askForNextStrip();
 
   scf::ForOp strips;
   OpBuilder b;
@@ -110,10 +113,11 @@ Value BlockPrefetcher::cloned(Value value, IRMapping &next) {
 }
 
 /// Return the tiles of rows of channels, of memory that is not the loop's own,
-/// that `body` has before the strips, as they are next.
-SmallVector<Value> BlockPrefetcher::tilesAt(Block *body, IRMapping &next) {
+/// that `body` has before `end`, an op in it, as they are next.
+SmallVector<Value> BlockPrefetcher::tilesAt(Block *body, Operation *end,
+                                            IRMapping &next) {
   SmallVector<Value> tiles;
-  Operation *end = body->findAncestorOpInBlock(*strips);
+  end = body->findAncestorOpInBlock(*end);
   // Clones go into the same block.
   for (auto tile : llvm::to_vector(body->getOps<memref::SubViewOp>())) {
     MemRefType type = tile.getType();
@@ -125,7 +129,8 @@ SmallVector<Value> BlockPrefetcher::tilesAt(Block *body, IRMapping &next) {
       continue;
     if (!body->getParentOp()->isAncestor(
             tile.getSource().getParentRegion()->getParentOp()) &&
-        variesWith(tile, next))
+        llvm::any_of(tile.getOffsets(),
+                     [&](Value at) { return variesWith(at, next); }))
       tiles.push_back(cloned(tile, next));
   }
   return tiles;
@@ -189,15 +194,20 @@ Value BlockPrefetcher::numberIn(scf::ForOp loop) {
   return fold<arith::DivUIOp>(done, loop.getStep());
 }
 
-/// Ask for the part of `tile` that falls to this strip and panel, if `isNow`.
-void BlockPrefetcher::ask(Value tile, Value isNow) {
-  auto type = cast<MemRefType>(tile.getType());
-  int64_t rank = type.getRank(), rowDim = 0;
-  for (int64_t dim = 0; dim + 1 < rank; ++dim)
-    if (type.getDimSize(dim) != 1)
+/// Return the dimension of the rows of `tile`.
+static int64_t rowDimOf(Value tile) {
+  ArrayRef<int64_t> shape = cast<MemRefType>(tile.getType()).getShape();
+  int64_t rowDim = 0;
+  for (auto [dim, size] : llvm::enumerate(shape.drop_back()))
+    if (size != 1)
       rowDim = dim;
+  return rowDim;
+}
+
+/// Ask for the part of `tile` that falls to this strip, if `isNow`.
+void BlockPrefetcher::askForShare(Value tile, Value isNow) {
   b.setInsertionPoint(strips);
-  Value rows = b.createOrFold<memref::DimOp>(loc, tile, rowDim);
+  Value rows = b.createOrFold<memref::DimOp>(loc, tile, rowDimOf(tile));
   rows = fold<arith::MinSIOp>(rows, index(most));
   Value range =
       fold<arith::SubIOp>(strips.getUpperBound(), strips.getLowerBound());
@@ -207,6 +217,14 @@ void BlockPrefetcher::ask(Value tile, Value isNow) {
   Value from = fold<arith::MulIOp>(numberIn(strips), share);
   from = fold<arith::MinSIOp>(from, rows);
   Value to = fold<arith::MinSIOp>(fold<arith::AddIOp>(from, share), rows);
+  if (isNow)
+    to = arith::SelectOp::create(b, loc, isNow, to, from);
+  // Into L2: the panels in use have L1.
+  ask(tile, from, to, /*locality=*/2);
+}
+
+/// Ask for what of rows `from` to `to` of `tile` falls to this panel.
+void BlockPrefetcher::ask(Value tile, Value from, Value to, int64_t locality) {
   if (panels) {
     Value some = index(kPanelRows);
     Value first = fold<arith::MulIOp>(numberIn(panels), some);
@@ -219,20 +237,36 @@ void BlockPrefetcher::ask(Value tile, Value isNow) {
                                          then, panels.getUpperBound());
     to = arith::SelectOp::create(b, loc, isLast, to, end);
   }
-  if (isNow)
-    to = arith::SelectOp::create(b, loc, isNow, to, from);
   auto loop = scf::ForOp::create(b, loc, from, to, index(1));
   place = b.saveInsertionPoint();
   b.setInsertionPointToStart(loop.getBody());
+  auto type = cast<MemRefType>(tile.getType());
+  int64_t rank = type.getRank(), bits = type.getElementTypeBitWidth();
   SmallVector<Value> at(rank, index(0));
-  at[rowDim] = loop.getInductionVar();
-  int64_t bits = type.getElementTypeBitWidth();
+  at[rowDimOf(tile)] = loop.getInductionVar();
   for (int64_t channel = 0; channel < type.getDimSize(rank - 1);
        channel += kLineBytes * 8 / bits) {
     at[rank - 1] = index(channel);
-    // Into L2: the panels in use have L1.
-    memref::PrefetchOp::create(b, loc, tile, at, /*isWrite=*/false,
-                               /*localityHint=*/2, /*isDataCache=*/true);
+    memref::PrefetchOp::create(b, loc, tile, at, /*isWrite=*/false, locality,
+                               /*isDataCache=*/true);
+  }
+}
+
+/// Ask for the rows that the next strip reads, if each reads its own.
+void BlockPrefetcher::askForNextStrip() {
+  Operation *use = place.getBlock()->getParentOp();
+  if (use == strips)
+    return;
+  Operation *before = strips.getBody()->findAncestorOpInBlock(*use);
+  b.setInsertionPoint(before);
+  IRMapping next;
+  next.map(strips.getInductionVar(),
+           fold<arith::AddIOp>(strips.getInductionVar(), strips.getStep()));
+  for (Value tile : tilesAt(strips.getBody(), use, next)) {
+    b.setInsertionPoint(before);
+    Value rows = b.createOrFold<memref::DimOp>(loc, tile, rowDimOf(tile));
+    b.restoreInsertionPoint(place);
+    ask(tile, index(0), rows, /*locality=*/3);
   }
 }
 
@@ -244,7 +278,7 @@ void BlockPrefetcher::run() {
   if (blocks && !task->isAncestor(blocks))
     blocks = nullptr;
   IRMapping next = nextTask(task);
-  SmallVector<Value> ofTask = tilesAt(task.getBody(), next), ofBlock;
+  SmallVector<Value> ofTask = tilesAt(task.getBody(), strips, next), ofBlock;
   Value isLast, isNotLast;
   if (blocks) {
     Value then =
@@ -257,15 +291,16 @@ void BlockPrefetcher::run() {
     isNotLast = isThen(arith::CmpIPredicate::slt);
     IRMapping more;
     more.map(blocks.getInductionVar(), then);
-    ofBlock = tilesAt(blocks.getBody(), more);
+    ofBlock = tilesAt(blocks.getBody(), strips, more);
   }
   panels = panelLoop();
   Block *body = panels ? panels.getBody() : strips.getBody();
   place = OpBuilder::InsertPoint(body, body->begin());
+  askForNextStrip();
   for (Value tile : ofTask)
-    ask(tile, isLast);
+    askForShare(tile, isLast);
   for (Value tile : ofBlock)
-    ask(tile, isNotLast);
+    askForShare(tile, isNotLast);
 }
 
 namespace {
