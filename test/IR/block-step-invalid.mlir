@@ -390,7 +390,7 @@ func.func @channels_of_plain_value(%q: tensor<8x16xf32>,
 // -----
 
 // block_step-C12
-func.func @scale_of_packed_keys(%q: tensor<1x16x8xf32>,
+func.func @scale_of_packed_keys(%q: tensor<1x8x16xf32>,
     %k: tensor<2x16x32xf32>,
     %v: tensor<2x2x32x32xf32>,
     %r: tensor<1x8xf32>,
@@ -401,7 +401,7 @@ func.func @scale_of_packed_keys(%q: tensor<1x16x8xf32>,
   // expected-error @below {{'attn.block_step' op expects no 'key_scale' for keys that are packed}}
   attn.block_step %q, %k, %v key_scale(%f : tensor<1xf32>) state(%r, %s, %a)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
-    : tensor<1x16x8xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    : tensor<1x8x16xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
     -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
   return
 }
