@@ -240,17 +240,20 @@ SmallVector<Value> StepDecomposer::fold() {
 Value StepDecomposer::weights(Type element) {
   auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
   Value s = logits(scores());
-  SmallVector<AffineExpr> stored = score, rows = {dim(0)};
+  SmallVector<AffineExpr> stored = score, rows = {dim(0)}, lanes = {dim(0)};
   if (packed) {
     stored = scoresByRow();
     rows.push_back(dim(1));
+    lanes = {dim(0), dim(1), dim(3)};
   }
   return tile.generic(
-      score.size(), {}, {{s, stored}, {op.getReference(), rows}},
+      score.size(), {},
+      {{s, stored}, {op.getReference(), rows}, {op.getSum(), lanes}},
       {{emptyScores(element), stored}}, [&](OpBuilder &b, ValueRange args) {
         ImplicitLocOpBuilder here(loc, b);
-        // Where the reference is NaN this is too, but for excluded keys.
+        // Where the factor is NaN this is too, but for excluded keys.
         Value p = expDifference(b, loc, args[0], args[1]);
+        p = arith::MulFOp::create(b, loc, p, args[2]);
         p = arith::SelectOp::create(b, loc, isMinusInfinity(here, args[0]),
                                     tile.constant(b, 0.0), p);
         return SmallVector<Value>{convertFloat(here, p, element)};

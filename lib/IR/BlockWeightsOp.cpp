@@ -3,12 +3,12 @@
 //
 // attn.block_weights: what it accepts, and its linalg on a tile.
 //
-//   %w = attn.block_weights %q, %k lse(%lse : tensor<16xf32>) ... : tensor<16x64xf32>, tensor<?x64xf32> -> ...
+//   %w = attn.block_weights %q, %k rows(%reference, %factor : ...) ... : tensor<16x64xf32>, tensor<?x64xf32> -> ...
 //
 // becomes
 //
 //   S = q . k, -inf where excluded     as for attn.block_step
-//   w = linalg.generic e^(S - lse)
+//   w = linalg.generic e^(S - reference) * factor
 //
 // The scores are those of an attn.block_step on the same operands, without values, that lasts while they are built.
 
@@ -41,34 +41,38 @@ static LogicalResult verifyUnit(Operation *op, NamedType tensor) {
 /// Fails unless the tensors of `op` have the shapes of one form.
 static LogicalResult verifyForm(BlockWeightsOp op) {
   NamedType query("query", op.getQuery()), key("key", op.getKey()),
-      lse("lse", op.getLse()), weights("weights", op.getWeights());
+      reference("reference", op.getReference()),
+      factor("factor", op.getFactor()), weights("weights", op.getWeights());
   SharedDim rows, keys, headSize, strips, panels, stripRows, panelKeys;
   bool packed = query.tensor().getRank() == 3;
   SmallVector<SharedDim *> shapes[] = {
-      {&rows, &headSize}, {&keys, &headSize}, {&rows}, {&rows, &keys}};
+      {&rows, &headSize}, {&keys, &headSize}, {&rows}, {&rows}, {&rows, &keys}};
   if (packed) {
     shapes[0] = {&strips, &stripRows, &headSize};
     shapes[1] = {&panels, &headSize, &panelKeys};
     shapes[2] = {&strips, &stripRows};
-    shapes[3] = {&strips, &panels, &stripRows, &panelKeys};
+    shapes[3] = {&strips, &stripRows, &panelKeys};
+    shapes[4] = {&strips, &panels, &stripRows, &panelKeys};
   }
   // block_weights-C3
-  for (auto [shape, tensor] :
-       llvm::zip_equal(shapes, ArrayRef<NamedType>{query, key, lse, weights}))
+  for (auto [shape, tensor] : llvm::zip_equal(
+           shapes, ArrayRef<NamedType>{query, key, reference, factor, weights}))
     if (failed(verifyShape(op, shape, tensor)))
       return failure();
   if (!packed)
     return success();
   // block_weights-C6
-  return success(succeeded(verifyUnit(op, lse)) &&
+  return success(succeeded(verifyUnit(op, reference)) &&
                  succeeded(verifyUnit(op, key)));
 }
 
 LogicalResult BlockWeightsOp::verify() {
   NamedType query("query", getQuery());
   // block_weights-C1
-  if (failed(verifyAccumulatorType(*this, query, {"lse", getLse()})))
-    return failure();
+  for (NamedType tensor : {NamedType("reference", getReference()),
+                           NamedType("factor", getFactor())})
+    if (failed(verifyAccumulatorType(*this, query, tensor)))
+      return failure();
   // block_weights-C2
   if (failed(verifyFinite(*this, "scale", getScale())) ||
       failed(verifySoftcap(*this, getSoftcap())) || failed(verifyForm(*this)))
@@ -92,7 +96,7 @@ LogicalResult BlockWeightsOp::verify() {
 
 LogicalResult BlockWeightsOp::verifyRegions() {
   return verifyScoreRegions(*this, getScoreMod(), getMaskMod(),
-                            getElementTypeOrSelf(getLse()));
+                            getElementTypeOrSelf(getReference()));
 }
 
 Region *BlockWeightsOp::getScoreMod() { return findScoreMod(getMods()); }
@@ -116,17 +120,17 @@ BlockWeightsOp::reifyResultShapes(OpBuilder &builder,
 /// Return a step on the operands of `op` that has the same scores.
 static BlockStepOp createStep(OpBuilder &b, BlockWeightsOp op) {
   Location loc = op.getLoc();
-  auto lse = typeOf(op.getLse()), key = typeOf(op.getKey());
+  auto reference = typeOf(op.getReference()), key = typeOf(op.getKey());
   bool packed = key.getRank() == 3;
-  SmallVector<OpFoldResult> rows = tensor::getMixedSizes(b, loc, op.getLse()),
+  SmallVector<OpFoldResult> rows = tensor::getMixedSizes(b, loc,
+                                                         op.getReference()),
                             keys = tensor::getMixedSizes(b, loc, op.getKey());
   auto empty = [&](ArrayRef<OpFoldResult> sizes) -> Value {
-    return tensor::EmptyOp::create(b, loc, sizes, lse.getElementType());
+    return tensor::EmptyOp::create(b, loc, sizes, reference.getElementType());
   };
   OpFoldResult one = b.getIndexAttr(1);
-  Value sum = op.getLse(), acc, value;
+  Value acc, value;
   if (packed) {
-    sum = empty({rows[0], rows[1], keys[2]});
     acc = empty({rows[0], one, rows[1], one});
     value = empty({one, keys[0], keys[2], one});
   } else {
@@ -134,11 +138,12 @@ static BlockStepOp createStep(OpBuilder &b, BlockWeightsOp op) {
     value = empty({keys[0], one});
   }
   auto step = BlockStepOp::create(
-      b, loc, lse, sum.getType(), acc.getType(), op.getQuery(), op.getKey(),
-      value, op.getBias(), op.getMask(), /*key_scale=*/Value(),
-      /*value_scale=*/Value(), op.getLse(), sum, acc, op.getBatch(),
-      op.getHead(), op.getRow(), op.getRowsPerHead(), op.getPosition(),
-      op.getFirstKey(), op.getLength(), /*skip_zeros=*/Value(),
+      b, loc, reference, op.getFactor().getType(), acc.getType(), op.getQuery(),
+      op.getKey(), value, op.getBias(), op.getMask(), /*key_scale=*/Value(),
+      /*value_scale=*/Value(), op.getReference(), op.getFactor(), acc,
+      op.getBatch(), op.getHead(), op.getRow(), op.getRowsPerHead(),
+      op.getPosition(), op.getFirstKey(), op.getLength(),
+      /*skip_zeros=*/Value(),
       /*masked=*/Value(), op.getScaleAttr(), op.getCausalAttr(),
       op.getWindowAttr(), op.getSoftcapAttr(), op.getBoundedAttr(),
       /*first=*/UnitAttr(), /*channels=*/IntegerAttr(), op.getScheduleAttr(),

@@ -297,13 +297,19 @@ static LogicalResult runBlockStep(Machine &machine, BlockStepOp op) {
 template <typename T>
 static LogicalResult computeWeights(Machine &machine, BlockWeightsOp op,
                                     TensorValue &weights) {
-  const TensorValue &lse = machine.getTensor(op.getLse());
+  const TensorValue &reference = machine.getTensor(op.getReference());
+  const TensorValue &factor = machine.getTensor(op.getFactor());
   bool packed = weights.getRank() == 4;
+  int64_t lanes = packed ? weights.shape[3] : 1;
   int64_t stripRows = packed ? weights.shape[2] : 0;
   BlockScores<T> block(machine, op);
-  for (int64_t r = 0, e = lse.getSize(); r < e; ++r)
+  for (int64_t r = 0, e = reference.getSize(); r < e; ++r)
     for (int64_t j = 0; j < block.getKeys(); ++j) {
-      T weight = rescale(block.score(r, j), static_cast<T>(lse.cells[r].real));
+      T score = block.score(r, j);
+      T weight = rescale(score, static_cast<T>(reference.cells[r].real)) *
+                 static_cast<T>(factor.cells[r * lanes + j % lanes].real);
+      if (score == -std::numeric_limits<T>::infinity())
+        weight = 0;
       int64_t at = r * block.getKeys() + j;
       if (packed)
         at = weights.offsetOf({r / stripRows, j / weights.shape[3],
@@ -316,22 +322,22 @@ static LogicalResult computeWeights(Machine &machine, BlockWeightsOp op,
 static LogicalResult runBlockWeights(Machine &machine, BlockWeightsOp op) {
   const TensorValue &query = machine.getTensor(op.getQuery());
   const TensorValue &key = machine.getTensor(op.getKey());
-  const TensorValue &lse = machine.getTensor(op.getLse());
-  if (query.getSize() != lse.getSize() * key.shape[1])
+  const TensorValue &reference = machine.getTensor(op.getReference());
+  if (query.getSize() != reference.getSize() * key.shape[1])
     return op.emitOpError("expects a 'query' of ")
-           << lse.getSize() << " rows and " << key.shape[1] << " channels, got "
-           << query.getSize() << " elements";
-  if (machine.getInteger(op.getRowsPerHead()) <= 0 && lse.getSize() > 0)
+           << reference.getSize() << " rows and " << key.shape[1]
+           << " channels, got " << query.getSize() << " elements";
+  if (machine.getInteger(op.getRowsPerHead()) <= 0 && reference.getSize() > 0)
     return op.emitOpError("expects rows in each head, got ")
            << machine.getInteger(op.getRowsPerHead());
-  SmallVector<int64_t, 4> shape = {lse.shape[0], key.shape[0]};
+  SmallVector<int64_t, 4> shape = {reference.shape[0], key.shape[0]};
   if (key.getRank() == 3) {
-    shape.push_back(lse.shape[1]);
+    shape.push_back(reference.shape[1]);
     shape.push_back(key.shape[2]);
   }
   TensorValue weights(getElementTypeOrSelf(op.getWeights()), shape,
                       realCell(0));
-  LogicalResult ran = machine.sumsInDouble(lse.elementType)
+  LogicalResult ran = machine.sumsInDouble(reference.elementType)
                           ? computeWeights<double>(machine, op, weights)
                           : computeWeights<float>(machine, op, weights);
   if (failed(ran))

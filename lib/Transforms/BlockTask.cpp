@@ -367,10 +367,13 @@ void BlockTask::narrow(BlockStepOp step) {
 }
 
 std::pair<Value, Value> BlockTask::buildFinish(const PackedState &state) {
+  return buildFinish(state, getElementTypeOrSelf(tile.getOutput()));
+}
+
+std::pair<Value, Value> BlockTask::buildFinish(const PackedState &state,
+                                               Type outputType) {
   auto accType = cast<RankedTensorType>(state.acc.getType());
   auto referenceType = cast<RankedTensorType>(state.reference.getType());
-  Type outputType =
-      cast<RankedTensorType>(tile.getOutput().getType()).getElementType();
   Value perHead, row;
   if (tile.getSinks()) {
     perHead = rowsPerHead();

@@ -1,14 +1,14 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The second pass of a task, where weights are asked for: once the lse of its rows is known, the scores of each block of
-// keys are computed again.
+// The second pass of a task, where weights are asked for: once the state of its rows over all keys is known, the scores
+// of each block of keys are computed again.
 //
 //   %w1 = 0 for the keys that no row of the task can see
 //   scf.for %j = lo to hi step block_n
 //     %kp = linalg.pack %k[%j ...]
 //     scf.for %strip ...
-//       %w = attn.block_weights %qp[%strip], %kp lse(%lse[%strip]) ...
+//       %w = attn.block_weights %qp[%strip], %kp rows(%reference[%strip], %factor[%strip]) ...
 //       linalg.unpack %w into the rows of the strip and the keys of the block
 //
 // Nothing of size rows * keys is held but the result itself.
@@ -79,7 +79,8 @@ Value BlockTask::writeStripWeights(Value dest, Value strip, Value key,
   Value first =
       arith::MulIOp::create(rewriter, loc, strip, index(schedule.getRows()));
   auto queryStrip = sliceFirst(rewriter, loc, query, strip);
-  auto lseStrip = sliceFirst(rewriter, loc, block.lse, strip);
+  auto reference = sliceFirst(rewriter, loc, block.reference, strip);
+  auto factor = sliceFirst(rewriter, loc, block.factor, strip);
   SmallVector<int64_t> shape = {
       1, cast<RankedTensorType>(key.getType()).getDimSize(0),
       schedule.getRows(), schedule.getColumns()};
@@ -90,11 +91,11 @@ Value BlockTask::writeStripWeights(Value dest, Value strip, Value key,
   auto weights = BlockWeightsOp::create(
       rewriter, loc, RankedTensorType::get(shape, element), queryStrip, key,
       broadcastToTask(tile.getBias()), broadcastToTask(tile.getMask()),
-      lseStrip, index(0), index(0), first, rowsPerHead(), tile.getQueryOffset(),
-      block.firstKey, block.range.end, rewriter.getF64FloatAttr(1.0),
-      causal ? unit : UnitAttr(), bounded ? tile.getWindowAttr() : WindowAttr(),
-      tile.getSoftcapAttr(), bounded ? unit : UnitAttr(), schedule,
-      countRegions());
+      reference, factor, index(0), index(0), first, rowsPerHead(),
+      tile.getQueryOffset(), block.firstKey, block.range.end,
+      rewriter.getF64FloatAttr(1.0), causal ? unit : UnitAttr(),
+      bounded ? tile.getWindowAttr() : WindowAttr(), tile.getSoftcapAttr(),
+      bounded ? unit : UnitAttr(), schedule, countRegions());
   copyRegions(weights.getMods());
   OpFoldResult one = rewriter.getIndexAttr(1);
   SmallVector<OpFoldResult> ones = {one, one},
@@ -114,8 +115,30 @@ Value BlockTask::writeStripWeights(Value dest, Value strip, Value key,
                                        sizes, ones);
 }
 
-Value BlockTask::buildWeights(Value lse, Value dest) {
+/// Return what a weight relative to the reference of `state` is multiplied by, in
+/// each lane: what a sum of values that is 1 there ends as.
+Value BlockTask::factorOfRows(const PackedState &state) {
+  Value one = arith::ConstantOp::create(
+      rewriter, loc, rewriter.getFloatAttr(accumulator, 1.0));
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(rewriter, loc, state.sum);
+  Value ones = tensor::EmptyOp::create(rewriter, loc, sizes, accumulator);
+  ones = linalg::FillOp::create(rewriter, loc, one, ones).getResult(0);
+  SmallVector<ReassociationIndices> groups = {{0, 1}, {2}, {3}};
+  sizes.insert(sizes.begin() + 1, rewriter.getIndexAttr(1));
+  SmallVector<int64_t> shape = decomposeMixedValues(sizes).first;
+  Value panels = tensor::ExpandShapeOp::create(
+      rewriter, loc, RankedTensorType::get(shape, accumulator), ones, groups,
+      sizes);
+  PackedState with = state;
+  with.acc = panels;
+  return tensor::CollapseShapeOp::create(
+      rewriter, loc, buildFinish(with, accumulator).first, groups);
+}
+
+Value BlockTask::buildWeights(const PackedState &state, Value dest) {
   Value all = dropUnitDims(dest, {2, 3});
+  Value factor = factorOfRows(state);
   KeyRange range = keyRange({}, {});
   Value keyCount = getValueOrCreateConstantIndexOp(rewriter, loc, dims.keys);
   // A window may begin behind the last key.
@@ -129,7 +152,8 @@ Value BlockTask::buildWeights(Value lse, Value dest) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(blocks.getBody());
   WeightsBlock block;
-  block.lse = lse;
+  block.reference = state.reference;
+  block.factor = factor;
   block.range = range;
   block.firstKey = blocks.getInductionVar();
   block.count = sizeOfPart(rewriter, loc, getAsOpFoldResult(range.end),

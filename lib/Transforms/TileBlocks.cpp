@@ -82,7 +82,7 @@ static LogicalResult buildTask(RewriterBase &rewriter, SdpaOp tile,
           [&](Value place) { return task.unpackLse(ends.second, place); });
   if (tile.getWeights())
     write(tile.getWeights(),
-          [&](Value place) { return task.buildWeights(ends.second, place); });
+          [&](Value place) { return task.buildWeights(*state, place); });
   rewriter.eraseOp(tile);
   return success();
 }

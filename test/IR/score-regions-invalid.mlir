@@ -264,7 +264,7 @@ func.func @documents_of_floats(%q: tensor<1x4x8x16xf32>, %d: tensor<8xf32>) {
 func.func @weights_mask(%q: tensor<16x64xf32>, %k: tensor<?x64xf32>,
     %lse: tensor<16xf32>, %n: index) {
   // expected-error @below {{'attn.block_weights' op expects 'mask_mod' to yield 'i1', got 'index'}}
-  attn.block_weights %q, %k lse(%lse : tensor<16xf32>)
+  attn.block_weights %q, %k rows(%lse, %lse : tensor<16xf32>, tensor<16xf32>)
     at(batch %n, head %n, row %n per %n, position %n, key %n of %n) scale = 1.0
     mask_mod(%b: index, %h: index, %i: index, %j: index) {
       attn.yield %j : index
@@ -279,7 +279,7 @@ func.func @weights_mask(%q: tensor<16x64xf32>, %k: tensor<?x64xf32>,
 func.func @weights_buffer(%q: tensor<16x64xf32>, %k: tensor<?x64xf32>,
     %lse: tensor<16xf32>, %n: index, %m: memref<10xi1>) {
   // expected-error @below {{'attn.block_weights' op expects element-wise operations on scalars, and reads of tensors from outside, in 'mask_mod', got 'memref.load'}}
-  attn.block_weights %q, %k lse(%lse : tensor<16xf32>)
+  attn.block_weights %q, %k rows(%lse, %lse : tensor<16xf32>, tensor<16xf32>)
     at(batch %n, head %n, row %n per %n, position %n, key %n of %n) scale = 1.0
     mask_mod(%b: index, %h: index, %i: index, %j: index) {
       // expected-note @below {{it is here}}

@@ -59,16 +59,16 @@ func.func @finish(%r: tensor<8xf32>, %a: tensor<8x32xf32>, %h: tensor<4xf16>,
 // Plain, and in strips of 8 rows and panels of 16 keys.
 //
 // CHECK-LABEL: func.func @block_weights
-// CHECK: attn.block_weights %{{.*}}, %{{.*}} mask(%{{.*}} : tensor<1x8x?xi1>) lse(%{{.*}} : tensor<8xf32>) at(batch %[[I:.*]], head %[[I]], row %[[I]] per %[[I]], position %[[I]], key %[[I]] of %[[I]]) scale = 5.000000e-01 causal window = <left = 4> softcap = 2.000000e+00 bounded : tensor<8x16xf16>, tensor<?x16xf16> -> tensor<8x?xf16>
-// CHECK: attn.block_weights %{{.*}}, %{{.*}} lse(%{{.*}} : tensor<?x8xf32>) {{.*}} : tensor<?x8x64xf32>, tensor<?x64x16xf32> -> tensor<?x?x8x16xf32>
+// CHECK: attn.block_weights %{{.*}}, %{{.*}} mask(%{{.*}} : tensor<1x8x?xi1>) rows(%{{.*}}, %{{.*}} : tensor<8xf32>, tensor<8xf32>) at(batch %[[I:.*]], head %[[I]], row %[[I]] per %[[I]], position %[[I]], key %[[I]] of %[[I]]) scale = 5.000000e-01 causal window = <left = 4> softcap = 2.000000e+00 bounded : tensor<8x16xf16>, tensor<?x16xf16> -> tensor<8x?xf16>
+// CHECK: attn.block_weights %{{.*}}, %{{.*}} rows(%{{.*}}, %{{.*}} : tensor<?x8xf32>, tensor<?x8x16xf32>) {{.*}} : tensor<?x8x64xf32>, tensor<?x64x16xf32> -> tensor<?x?x8x16xf32>
 func.func @block_weights(%q: tensor<8x16xf16>, %k: tensor<?x16xf16>, %m: tensor<1x8x?xi1>, %l: tensor<8xf32>,
-    %qp: tensor<?x8x64xf32>, %kp: tensor<?x64x16xf32>, %lp: tensor<?x8xf32>, %i: index)
+    %qp: tensor<?x8x64xf32>, %kp: tensor<?x64x16xf32>, %lp: tensor<?x8xf32>, %lpf: tensor<?x8x16xf32>, %i: index)
     -> (tensor<8x?xf16>, tensor<?x?x8x16xf32>) {
-  %w = attn.block_weights %q, %k mask(%m : tensor<1x8x?xi1>) lse(%l : tensor<8xf32>)
+  %w = attn.block_weights %q, %k mask(%m : tensor<1x8x?xi1>) rows(%l, %l : tensor<8xf32>, tensor<8xf32>)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i)
     scale = 0.5 causal window = <left = 4> softcap = 2.0 bounded
     : tensor<8x16xf16>, tensor<?x16xf16> -> tensor<8x?xf16>
-  %wp = attn.block_weights %qp, %kp lse(%lp : tensor<?x8xf32>)
+  %wp = attn.block_weights %qp, %kp rows(%lp, %lpf : tensor<?x8xf32>, tensor<?x8x16xf32>)
     at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
     : tensor<?x8x64xf32>, tensor<?x64x16xf32> -> tensor<?x?x8x16xf32>
   return %w, %wp : tensor<8x?xf16>, tensor<?x?x8x16xf32>

@@ -62,14 +62,15 @@ public:
   /// Write packed `lse` into `dest`, a [1, heads, rows] slice.
   Value unpackLse(Value lse, Value dest);
 
-  /// Compute the weights of rows with the packed `lse` into `dest`, a [1, 1,
-  /// rows, keys] slice, and return it without its leading dimensions.
-  Value buildWeights(Value lse, Value dest);
+  /// Compute the weights of rows with the packed `state` over all keys into
+  /// `dest`, a [1, 1, rows, keys] slice, and return it without its leading
+  /// dimensions.
+  Value buildWeights(const PackedState &state, Value dest);
 
 private:
   /// Keys of which the weights are computed: `count` from `firstKey` on.
   struct WeightsBlock {
-    Value lse, firstKey;
+    Value reference, factor, firstKey;
     OpFoldResult count;
     KeyRange range;
   };
@@ -125,6 +126,9 @@ private:
   Value rowsPerHead();
   Value broadcastToTask(Value tensor);
   Value clearKeys(Value dest, Value begin, Value end);
+  std::pair<Value, Value> buildFinish(const PackedState &state,
+                                      Type outputType);
+  Value factorOfRows(const PackedState &state);
   Value writeStripWeights(Value dest, Value strip, Value key,
                           const WeightsBlock &block);
 
