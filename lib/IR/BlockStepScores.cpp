@@ -244,8 +244,8 @@ Value StepDecomposer::change(OpBuilder &b, Value s) {
   Value kept;
   if (Region *scoreMod = op.getScoreMod()) {
     s = inlineScoreMod(b, *scoreMod, s, place(b), anchor);
-    // A cap would make a number of -inf.
-    if (op.getSoftcap())
+    // A cap would make a number of -inf, and a bias of NaN makes NaN of it.
+    if (op.getSoftcap() || op.getBias())
       kept =
           arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, s, lowest);
   }

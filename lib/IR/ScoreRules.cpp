@@ -103,6 +103,9 @@ void mlir::attn::buildT5RelativeBias(Region &scoreMod, Value table,
     count /= 2;
     Value isBehind = arith::CmpIOp::create(b, Predicate::sgt, distance, zero);
     bucket = arith::SelectOp::create(b, isBehind, body.i32(count), zero);
+    // The least number has no absolute value.
+    distance = arith::MaxSIOp::create(
+        b, distance, body.i32(-std::numeric_limits<int32_t>::max()));
     distance = math::AbsIOp::create(b, distance);
   } else {
     distance = arith::SubIOp::create(b, zero, distance);

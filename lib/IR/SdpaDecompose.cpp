@@ -348,8 +348,8 @@ Value SdpaDefinition::buildScore(Value product, Value scale, Value bias,
   Value score = arith::MulFOp::create(b, product, scale), none;
   if (!op.getScoreMod().empty()) {
     score = inlineScoreMod(b, op.getScoreMod(), score, at);
-    // A cap would make a number of it.
-    if (op.getSoftcap())
+    // A cap would make a number of it, and a bias of NaN makes NaN of it.
+    if (op.getSoftcap() || bias)
       none = isMinusInfinity(b, score);
   }
   score = buildCapped(score);
