@@ -196,16 +196,12 @@ static double uniform(FuzzRandom &random) {
 }
 
 /// Fill a decay: mild, strong, far beyond every exponential, or positive now and
-/// then. Only mild, where keys can be 0 and so a quotient is one of two numbers of
-/// which nothing is left.
+/// then.
 static void fillDecay(const FuzzCase &fuzz, const HostTensor &tensor,
                       FuzzRandom &random) {
-  bool isQuotient = fuzz.has("normalize") && fuzz.get("feature") == "relu";
   double size = random.pick({0.01, 0.1, 1.0, 1.0, 5.0, 50.0});
-  if (isQuotient)
-    size = std::min(size, 1.0);
   bool hasPositive = size <= 0.1 && random.onceIn(3);
-  bool forgets = !isQuotient && random.onceIn(4);
+  bool forgets = random.onceIn(4);
   tensor.forEach([&](int64_t offset) {
     double decay = size * uniform(random);
     if (!hasPositive)

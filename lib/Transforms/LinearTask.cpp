@@ -57,7 +57,9 @@ LinearTask::LinearTask(ImplicitLocOpBuilder &b, LinearAttentionOp op,
 /// products with it, and sums that begin with them, are normal numbers too.
 static constexpr double kGoneSingle = 0x1p-110, kGoneDouble = 0x1p-1006;
 
-Value attn::dropTiny(ImplicitLocOpBuilder &b, Value x) {
+Value LinearTask::dropTiny(Value x) {
+  if (op.getNormalize())
+    return x;
   Type type = x.getType();
   Value least = getFloat(b, type, type.isF64() ? kGoneDouble : kGoneSingle);
   Value isTiny = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT,

@@ -22,10 +22,6 @@ struct LinearCarried {
   Value state, output;
 };
 
-/// Return `x`, a product with a decay, or 0 where next to nothing is left of it:
-/// below the smallest normal number processors take a hundred times as long.
-Value dropTiny(ImplicitLocOpBuilder &b, Value x);
-
 /// Builds the body of a task.
 class LinearTask {
 public:
@@ -49,6 +45,12 @@ public:
   OpFoldResult getWidth() const { return width; }
 
 private:
+  /// Return `x`, a product with a decay, or 0 where next to nothing is left of it:
+  /// below the smallest normal number processors take a hundred times as long.
+  /// With `normalize` all of it counts: the quotient of two such numbers may be of
+  /// any size.
+  Value dropTiny(Value x);
+
   /// The operands of a chunk of steps.
   struct Chunk {
     /// The first step, how many there are, and how many strips hold them.

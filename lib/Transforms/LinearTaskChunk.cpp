@@ -179,13 +179,12 @@ void LinearTask::loadDecay(Chunk &chunk) {
             {{now[0], {panel, column}},
              {sliceTo(b, 2, now[1], at, part), {panel, column}}},
             [&](ValueRange args) -> SmallVector<Value> {
-              Value older =
-                  dropTiny(b, arith::MulFOp::create(b, args[0], factor));
+              Value older = dropTiny(arith::MulFOp::create(b, args[0], factor));
               Value next =
                   selectStep(b, getStep(b, 0, 1, columns), step, older, one);
               return {next, next};
             });
-        Value product = dropTiny(b, arith::MulFOp::create(b, now[3], factor));
+        Value product = dropTiny(arith::MulFOp::create(b, now[3], factor));
         return {rows[0], insert(rows[1], now[1], at, part),
                 tensor::InsertOp::create(b, product, now[2], step), product};
       });
@@ -243,7 +242,7 @@ std::pair<Value, Value> LinearTask::passStep(Value step, Value factors,
         Value before = args[inputs.size()];
         Value isOlder = arith::CmpIOp::create(
             b, arith::CmpIPredicate::slt, linalg::IndexOp::create(b, 1), step);
-        Value older = dropTiny(b, arith::MulFOp::create(b, before, args[0]));
+        Value older = dropTiny(arith::MulFOp::create(b, before, args[0]));
         Value next = arith::SelectOp::create(b, isOlder, older, before);
         if (!row)
           return {next};
@@ -319,13 +318,14 @@ SmallVector<Value> LinearTask::passChannels(Value step, const Chunk &chunk,
                     {index(1), index(1), size});
   std::pair<Value, Value> passed = passStep(step, own, first, now[0]);
   AffineExpr d0 = b.getAffineDimExpr(0);
-  SmallVector<Value> products = buildGeneric(
-      b, {{own, {d0}}},
-      {{now[1], {d0}}, {sliceTo(b, 1, now[2], at, row), {d0}}},
-      [&](ValueRange args) -> SmallVector<Value> {
-        Value next = dropTiny(b, arith::MulFOp::create(b, args[0], args[1]));
-        return {next, next};
-      });
+  SmallVector<Value> products =
+      buildGeneric(b, {{own, {d0}}},
+                   {{now[1], {d0}}, {sliceTo(b, 1, now[2], at, row), {d0}}},
+                   [&](ValueRange args) -> SmallVector<Value> {
+                     Value next =
+                         dropTiny(arith::MulFOp::create(b, args[0], args[1]));
+                     return {next, next};
+                   });
   SmallVector<Value> next = {
       passed.first, products[0], insert(products[1], now[2], at, row),
       weighHeads(step, chunk, withKey ? Value() : passed.second, passed.first,
@@ -376,14 +376,14 @@ Value LinearTask::write(const Chunk &chunk, Value state) {
         sliceTo(b, 1, flat, {last, index(0)}, {index(1), chunk.padded});
     keys = buildGeneric(
         b, {{behind, {d0}}}, {keys, {d0, d1}}, [&](ValueRange args) -> Value {
-          return dropTiny(b, arith::MulFOp::create(b, args[1], args[0]));
+          return dropTiny(arith::MulFOp::create(b, args[1], args[0]));
         });
     Value factor = tensor::ExtractOp::create(b, chunk.since, last);
-    state = buildGeneric(b, {}, {{state, {d0, d1, d2}}},
-                         [&](ValueRange args) -> SmallVector<Value> {
-                           return {dropTiny(
-                               b, arith::MulFOp::create(b, args[0], factor))};
-                         })
+    state = buildGeneric(
+                b, {}, {{state, {d0, d1, d2}}},
+                [&](ValueRange args) -> SmallVector<Value> {
+                  return {dropTiny(arith::MulFOp::create(b, args[0], factor))};
+                })
                 .front();
   }
   if (chunk.channels) {
@@ -392,7 +392,7 @@ Value LinearTask::write(const Chunk &chunk, Value state) {
     state = buildGeneric(b, {{factors, {d0}}}, {state, {d0, d1, d2}},
                          [&](ValueRange args) -> Value {
                            return dropTiny(
-                               b, arith::MulFOp::create(b, args[1], args[0]));
+                               arith::MulFOp::create(b, args[1], args[0]));
                          });
     keyAt = {d0, d2, d4};
     SmallVector<OpFoldResult> zeros(3, index(0));

@@ -84,7 +84,7 @@ Value LinearTask::maskRows(Value row, ArrayRef<Indexed> inputs,
     if (args.size() == 2)
       weight = arith::MulFOp::create(b, weight, args[0]);
     if (op.isGated())
-      weight = dropTiny(b, weight);
+      weight = dropTiny(weight);
     if (strictly)
       weight = arith::NegFOp::create(b, weight);
     return {arith::SelectOp::create(b, counts, weight, getZero())};
@@ -110,7 +110,7 @@ Value LinearTask::readDecayed(Value row, const Chunk &chunk, Value vectors,
   AffineExpr d0, d1, d2;
   bindDims(b.getContext(), d0, d1, d2);
   auto multiply = [&](ValueRange args) -> Value {
-    return dropTiny(b, arith::MulFOp::create(b, args[0], args[1]));
+    return dropTiny(arith::MulFOp::create(b, args[0], args[1]));
   };
   if (chunk.channels) {
     SmallVector<OpFoldResult> sizes = {index(rows), size};
