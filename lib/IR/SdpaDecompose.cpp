@@ -8,13 +8,12 @@
 // becomes
 //
 //   %dots = linalg.generic ... ins(%q, %k : ...)      // q . k
-//   %s = linalg.generic ... ins(%dots : ...)          // scaled, capped,
-//   biased; -inf where excluded %max = linalg.generic ... ins(%s : ...) // of
-//   each row %p = linalg.generic ... ins(%s, %max : ...)       // exp(s - max),
-//   0 where excluded %sum = linalg.generic ... ins(%p : ...)           // of
-//   each row %acc = linalg.generic ... ins(%s, %p, %v : ...)   // p . v over
-//   the keys that are not excluded %o = linalg.generic ... ins(%acc, %sum :
-//   ...)     // divided, rounded to the result's type
+//   %s = linalg.generic ... ins(%dots : ...)          // scaled, capped, biased; -inf where excluded
+//   %max = linalg.generic ... ins(%s : ...)           // of each row
+//   %p = linalg.generic ... ins(%s, %max : ...)       // exp(s - max), 0 where excluded
+//   %sum = linalg.generic ... ins(%p : ...)           // of each row
+//   %acc = linalg.generic ... ins(%s, %p, %v : ...)   // p . v over the keys that are not excluded
+//   %o = linalg.generic ... ins(%acc, %sum : ...)     // divided, rounded to the result's type
 //
 // Where H and G are not known to be equal, the query's heads are split into G
 // groups, so that keys and values are indexed by the group and never repeated.
@@ -22,13 +21,8 @@
 // memrefs know no split of a dimension into two dynamic ones. Everything
 // between the operands and the results is in f32 (f64 for f64).
 
+#include "SdpaDefinition.h"
 #include "SdpaPlaces.h"
-
-#include "attn/IR/AttentionShape.h"
-#include "attn/IR/AttnOps.h"
-#include "attn/IR/KeyExclusion.h"
-#include "attn/IR/LinalgBuilder.h"
-#include "attn/IR/ScoreRegion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -38,81 +32,6 @@
 
 using namespace mlir;
 using namespace mlir::attn;
-
-namespace {
-/// The sum of each row's weights, which are relative to e^reference.
-struct Rows {
-  Value reference, sum;
-  /// What the accumulated product must be multiplied by, if anything.
-  Value factor;
-};
-
-/// Builds the definition of one op.
-class SdpaDefinition {
-public:
-  SdpaDefinition(OpBuilder &builder, SdpaOp op);
-  SmallVector<Value> build();
-
-private:
-  // The steps, in order. Tensors of scores are [B, heads, M, N].
-  Value buildProducts();
-  Value buildScores(Value products);
-  Value buildMaxima(Value scores);
-  Value buildWeights(Value scores, Value maxima);
-  Value buildSums(Value weights);
-  Value buildAccumulators(Value scores, Value weights);
-  Rows joinSinks(Rows rows);
-  Value buildOutput(Value accumulators, Rows rows);
-  Value buildLse(Rows rows);
-  Value buildWeightsResult(Value scores, Value weights, Rows rows);
-
-  // Parts of buildScores, in the body over (b, heads, m, n).
-  Value clampLength(Value length);
-  Value buildPositionOfRow(Value length, Value offset);
-  Value buildExcluded(Value mask, Value length, Value position);
-  Value buildScore(Value product, Value scale, Value bias,
-                   const ScorePlace &at);
-  ScorePlace buildPlace(Value position);
-  Value buildScale();
-  Value buildCapped(Value score);
-
-  /// Return the heads of `tensor`, at `dim`, split into groups if they must be.
-  Value splitHeads(Value tensor, int64_t dim);
-  /// Return `tensor`, whose heads are query heads, to be read at the row (and
-  /// the channel `last`).
-  Indexed atRow(Value tensor, AffineExpr last = {});
-  /// Return a bias or mask to be read at the score.
-  Indexed atScore(Value tensor);
-  /// Return the key or value tensor `tensor` to be read at key and channel, or
-  /// nothing where readShared must be used in the body instead.
-  SmallVector<Indexed> atKey(Value tensor, Layout layout);
-  /// Return the element of the key or value tensor `tensor`.
-  Value readShared(Value tensor, Layout layout);
-  /// Return `element` of a key or a value as a number, by its scale if any.
-  Value getStored(Value element, Value scale);
-  /// Return the indices of an element of a tensor of layout `layout`.
-  SmallVector<AffineExpr> getIndices(Layout layout, ArrayRef<AffineExpr> head,
-                                     AffineExpr sequence, AffineExpr channel);
-  /// Return `value` for each row (and each channel of `last`).
-  Value getFilledRows(Value value, OpFoldResult last = {});
-  Value getZero() { return getFloat(b, accType, 0.0); }
-  Value getIndexAsI64(AffineExpr dim);
-
-  ImplicitLocOpBuilder b;
-  SdpaOp op;
-  AttentionDims dims;
-  Type accType;
-  /// N as an i64.
-  Value keys;
-  /// Sizes of the dimensions that stand for the query's heads: H, or G and H/G.
-  SmallVector<OpFoldResult> headSizes;
-  /// H/G where heads are not split and it is not known to be 1.
-  Value headsPerGroup;
-  /// Dimensions of the iterations: batch, heads, row, key, channel.
-  AffineExpr batch, row, key, channel;
-  SmallVector<AffineExpr> heads;
-};
-} // namespace
 
 SdpaDefinition::SdpaDefinition(OpBuilder &builder, SdpaOp op)
     : b(op.getLoc(), builder), op(op), dims(AttentionDims::get(builder, op)),
@@ -257,7 +176,7 @@ Value SdpaDefinition::getFilledRows(Value value, OpFoldResult last) {
 }
 
 //===----------------------------------------------------------------------===//
-// Scores
+// Products
 //===----------------------------------------------------------------------===//
 
 Value SdpaDefinition::buildProducts() {
@@ -274,157 +193,6 @@ Value SdpaDefinition::buildProducts() {
                                           getStored(element, op.getKeyScale()));
     return arith::AddFOp::create(b, args.back(), product);
   });
-}
-
-Value SdpaDefinition::buildScale() {
-  bool isStatic = getConstantIntValue(dims.headSize).has_value();
-  if (op.getScale() || isStatic)
-    return getFloat(b, accType, op.getScaleValue());
-  // 1 / sqrt(D), or 1 where D is 0.
-  Value size =
-      arith::SIToFPOp::create(b, b.getF64Type(), getI64(b, dims.headSize));
-  Value one = getFloat(b, b.getF64Type(), 1.0);
-  size = arith::MaximumFOp::create(b, size, one);
-  Value scale = arith::DivFOp::create(b, one, math::SqrtOp::create(b, size));
-  return convertFloat(b, scale, accType);
-}
-
-Value SdpaDefinition::buildCapped(Value score) {
-  if (!op.getSoftcap())
-    return score;
-  // The smallest normal number keeps the quotient from being 0 / 0.
-  double smallest = APFloat::getSmallestNormalized(
-                        cast<FloatType>(accType).getFloatSemantics())
-                        .convertToDouble();
-  Value cap = getFloat(b, accType,
-                       std::max(op.getSoftcap()->convertToDouble(), smallest));
-  Value ratio = arith::DivFOp::create(b, score, cap);
-  return arith::MulFOp::create(b, cap, math::TanhOp::create(b, ratio));
-}
-
-Value SdpaDefinition::getIndexAsI64(AffineExpr dim) {
-  return convertToI64(
-      b, linalg::IndexOp::create(b, cast<AffineDimExpr>(dim).getPosition()));
-}
-
-/// Return the keys that count, given `kv_lengths[b]` or nothing.
-Value SdpaDefinition::clampLength(Value length) {
-  if (!length)
-    return keys;
-  Value zero = arith::ConstantIntOp::create(b, 0, 64);
-  length = arith::MaxSIOp::create(b, convertToI64(b, length), zero);
-  return arith::MinSIOp::create(b, length, keys);
-}
-
-/// Return the position of the row, given the keys that count and `query_offset`.
-Value SdpaDefinition::buildPositionOfRow(Value length, Value offset) {
-  Value position = getIndexAsI64(row);
-  if (op.getCausal() == Causal::BottomRight)
-    offset = arith::SubIOp::create(b, length, getI64(b, dims.rows));
-  if (!offset)
-    return position;
-  return buildPosition(b, position, convertToI64(b, offset));
-}
-
-/// Return what the regions take, for a row at `position`.
-ScorePlace SdpaDefinition::buildPlace(Value position) {
-  auto index = [&](AffineExpr dim) -> Value {
-    return linalg::IndexOp::create(b, cast<AffineDimExpr>(dim).getPosition());
-  };
-  Value head = index(heads[0]);
-  if (heads.size() == 2) {
-    Value size = getValueOrCreateConstantIndexOp(b, b.getLoc(), headSizes[1]);
-    head = arith::AddIOp::create(b, arith::MulIOp::create(b, head, size),
-                                 index(heads[1]));
-  }
-  return {index(batch), head,
-          arith::IndexCastOp::create(b, b.getIndexType(), position),
-          index(key)};
-}
-
-/// Return the score of the product `q . k`; -inf where score_mod says so.
-Value SdpaDefinition::buildScore(Value product, Value scale, Value bias,
-                                 const ScorePlace &at) {
-  Value score = arith::MulFOp::create(b, product, scale), none;
-  if (!op.getScoreMod().empty()) {
-    score = inlineScoreMod(b, op.getScoreMod(), score, at);
-    // A cap would make a number of it, and a bias of NaN makes NaN of it.
-    if (op.getSoftcap() || bias)
-      none = isMinusInfinity(b, score);
-  }
-  score = buildCapped(score);
-  if (bias)
-    score = arith::AddFOp::create(b, score, convertFloat(b, bias, accType));
-  if (!none)
-    return score;
-  return arith::SelectOp::create(b, none, getMinusInfinity(b, accType), score);
-}
-
-Value SdpaDefinition::buildExcluded(Value mask, Value length, Value position) {
-  using Predicate = arith::CmpIPredicate;
-  Value excluded;
-  if (mask)
-    excluded = arith::CmpIOp::create(
-        b, Predicate::eq, mask,
-        arith::ConstantIntOp::create(b, mask.getType(), 0));
-  bool causal = op.getCausal() != Causal::None;
-  if (!length && !causal && !op.getWindow())
-    return excluded;
-  Value index = getIndexAsI64(key);
-  if (length)
-    excluded = orElse(b, excluded,
-                      arith::CmpIOp::create(b, Predicate::sge, index, length));
-  if (!causal && !op.getWindow())
-    return excluded;
-  if (Value outside = buildOutside(b, index, position, causal, op.getWindow()))
-    excluded = orElse(b, excluded, outside);
-  return excluded;
-}
-
-Value SdpaDefinition::buildScores(Value products) {
-  SmallVector<Indexed> inputs{atRow(products, key)};
-  if (op.getBias())
-    inputs.push_back(atScore(op.getBias()));
-  if (op.getMask())
-    inputs.push_back(atScore(op.getMask()));
-  if (op.getKvLengths())
-    inputs.push_back({op.getKvLengths(), {batch}});
-  bool offsetPerBatch =
-      op.getQueryOffset() && isa<ShapedType>(op.getQueryOffset().getType());
-  if (offsetPerBatch)
-    inputs.push_back({op.getQueryOffset(), {batch}});
-  Value scale = buildScale();
-  auto body = [&](ValueRange args) -> Value {
-    auto arg = args.begin();
-    Value product = *arg++;
-    Value bias = op.getBias() ? *arg++ : Value();
-    Value mask = op.getMask() ? *arg++ : Value();
-    Value length = op.getKvLengths() ? *arg++ : Value();
-    Value offset = offsetPerBatch ? *arg++ : op.getQueryOffset();
-    bool hasRegions = !op.getScoreMod().empty() || !op.getMaskMod().empty();
-    ScorePlace place;
-    Value position;
-    Value count = clampLength(length);
-    if (hasRegions || op.getCausal() != Causal::None || op.getWindow())
-      position = buildPositionOfRow(count, offset);
-    if (hasRegions)
-      place = buildPlace(position);
-    Value score = buildScore(product, scale, bias, place);
-    Value excluded = buildExcluded(mask, length ? count : Value(), position);
-    if (!op.getMaskMod().empty()) {
-      Value kept = inlineMaskMod(b, op.getMaskMod(), place);
-      Value yes = arith::ConstantIntOp::create(b, 1, 1);
-      excluded = orElse(b, excluded, arith::XOrIOp::create(b, kept, yes));
-    }
-    if (!excluded)
-      return score;
-    return arith::SelectOp::create(b, excluded, getMinusInfinity(b, accType),
-                                   score);
-  };
-  SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(b, b.getLoc(), products);
-  Value init = tensor::EmptyOp::create(b, sizes, accType);
-  return buildGeneric(b, inputs, atRow(init, key), body);
 }
 
 //===----------------------------------------------------------------------===//
@@ -482,7 +250,7 @@ Value SdpaDefinition::buildAccumulators(Value scores, Value weights) {
 // Results
 //===----------------------------------------------------------------------===//
 
-Rows SdpaDefinition::joinSinks(Rows rows) {
+SdpaDefinition::Rows SdpaDefinition::joinSinks(Rows rows) {
   if (!op.getSinks())
     return rows;
   Indexed sinks{splitHeads(op.getSinks(), 0), heads};
