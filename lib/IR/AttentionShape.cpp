@@ -28,8 +28,8 @@ static int64_t staticSize(ArrayRef<Extent> extents) {
   return ShapedType::kDynamic;
 }
 
-/// Return where dimension `dim` of a rank-4 tensor is in `tensor`, which may lack
-/// the batch: then it is rows, heads, channels.
+/// Return where the heads, or else the rows, of `tensor` are, which may lack the
+/// batch: then it is rows, heads, channels.
 static Extent extentOf(Value tensor, Layout layout, bool isHead) {
   bool isWhole = cast<RankedTensorType>(tensor.getType()).getRank() == 4;
   if (!isWhole)

@@ -272,7 +272,6 @@ parseSameTypes(OpAsmParser &, ArrayRef<OpAsmParser::UnresolvedOperand> outputs,
 static void printSameTypes(OpAsmPrinter &, Operation *, OperandRange, TypeRange,
                            OperandRange, TypeRange, Type, Type) {}
 
-/// The state that goes into a step has the types of the one that comes out.
 /// The result of an append is the cache, if that is a tensor, and is not written.
 static ParseResult parseAppendResult(OpAsmParser &, Type cache, Type &result) {
   result = isa<RankedTensorType>(cache) ? cache : Type();
@@ -280,6 +279,7 @@ static ParseResult parseAppendResult(OpAsmParser &, Type cache, Type &result) {
 }
 static void printAppendResult(OpAsmPrinter &, Operation *, Type, Type) {}
 
+/// The state that goes into a step has the types of the one that comes out.
 static ParseResult parseStateTypes(OpAsmParser &, Type &reference, Type &sum,
                                    Type &acc, Type newReference, Type newSum,
                                    Type newAcc) {

@@ -159,8 +159,8 @@ static int64_t getRank(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getRank();
 }
 
-/// Return the dimensions of a tensor with those of a leading one, which has none,
-/// in groups of `tensor`.
+/// Return the groups of dimensions that make a tensor of rank `rank` of one with a
+/// leading dimension of 1 more.
 static SmallVector<ReassociationIndices> groupFirst(int64_t rank) {
   SmallVector<ReassociationIndices> groups = {{0, 1}};
   for (int64_t dim = 2; dim <= rank; ++dim)

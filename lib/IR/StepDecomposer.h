@@ -29,8 +29,8 @@ public:
   /// Return the state after the block.
   SmallVector<Value> run();
 
-  /// Return e^(score - reference), as a tensor of `element` of the shape of the
-  /// scores.
+  /// Return e^(score - reference) times the step's sum, which stands for a factor,
+  /// as a tensor of `element` of the shape of the scores.
   Value weights(Type element);
 
 private:

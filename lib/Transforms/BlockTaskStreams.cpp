@@ -1,9 +1,9 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What is different in a task whose keys and values are read where they are, in streams:
+// Rows of a task as strips, and what is different where its keys and values are read where they are, in streams:
 //
-//   %q = scale * rows, as [strips, rows, D]
+//   %q = scale * rows, as [strips, rows, D]                  in every task
 //   %s:3 = scf.for %j = lo to hi step block_n {
 //     attn.block_step %q, %k[%j ...], %v[%j ...] state(...) ... schedule = <..., streams = 4>
 //   }
@@ -38,8 +38,7 @@ Value BlockTask::emptyRows() {
   return tensor::ExtractSliceOp::create(rewriter, loc, all, zeros, sizes, ones);
 }
 
-/// Return `rows`, written into `init` from emptyRows, as
-/// [strips, rows, D].
+/// Return `rows`, written into `init` from emptyRows, as [strips, rows, D].
 Value BlockTask::rowsToStrips(Value rows, Value init) {
   auto slice = init.getDefiningOp<tensor::ExtractSliceOp>();
   if (slice && slice.getSource().getDefiningOp<linalg::FillOp>())

@@ -15,7 +15,7 @@
 //   %y = linalg.generic ... ins(%oh, %wo : ...)
 //
 // and attn.rope, also where it came out of attn.mha, becomes a
-// linalg.generic on slices. The parts are the ops' own definitions
+// linalg.generic on slices, attn.cache_append a loop over rows. The parts are the ops' own definitions
 // (decomposeOperation); nothing is decided here.
 
 #include "attn/IR/AttnOps.h"

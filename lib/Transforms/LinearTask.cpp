@@ -158,7 +158,7 @@ Value LinearTask::takeRows(Value tensor, Layout layout, OpFoldResult head,
   if (layout == Layout::bshd) {
     std::swap(offsets[1], offsets[2]);
     std::swap(sizes[1], sizes[2]);
-    // Of [1, steps, 1, channels] not the first two are dropped.
+    // Of [1, steps, 1, channels] the first and the third are dropped.
     SmallVector<OpFoldResult> ones(4, index(1)), kept = {count, width};
     auto type = RankedTensorType::get(decomposeMixedValues(kept).first,
                                       getElementTypeOrSelf(tensor));

@@ -24,7 +24,8 @@ inline int64_t sequenceDim(Layout layout) {
 struct AttentionShape {
   int64_t batch, heads, kvHeads, rows, keys, headSize, valueSize;
 
-  /// Read the shape of `op`, which must have passed its verifier. Of linear
+  /// Read the shape of `op`, which must have passed its verifier. Where several
+  /// sequences are in one tensor, their rows or keys count as dynamic. Of linear
   /// attention, `rows` are the steps of the query and `keys` those of the key.
   static AttentionShape get(SdpaOp op);
   static AttentionShape get(LinearAttentionOp op);
@@ -35,7 +36,8 @@ struct AttentionShape {
 struct AttentionDims {
   OpFoldResult batch, heads, kvHeads, rows, keys, headSize, valueSize;
 
-  /// Build the extents of `op` at the insertion point of `builder`.
+  /// Build the extents of `op` at the insertion point of `builder`. Where several
+  /// sequences are in one tensor, rows or keys are those of all of them.
   static AttentionDims get(OpBuilder &builder, SdpaOp op);
   static AttentionDims get(OpBuilder &builder, LinearAttentionOp op);
 };

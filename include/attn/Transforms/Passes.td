@@ -14,7 +14,8 @@ def DecomposeLayers : Pass<"attn-decompose-layers"> {
     Replaces every `attn.mha` by its definition: projections in linalg, heads split
     off by `tensor.expand_shape`, rotary embedding, `attn.sdpa` on tensors of layout
     `bshd`, heads merged, output projection. Replaces every `attn.rope` by a
-    `linalg.generic` on slices. Afterwards no `attn.mha` and no `attn.rope` is left.
+    `linalg.generic` on slices, and every `attn.cache_append` by a loop over rows.
+    Afterwards none of the three is left.
 
     ```mlir
     %y = attn.mha %x query(%wq : tensor<8x8xf32>) key(%wk : tensor<8x8xf32>)
