@@ -101,8 +101,7 @@ Value StepDecomposer::visibleKeys() {
 /// key.
 Value StepDecomposer::excludeLast(Value scores) {
   WindowAttr window = op.getWindowAttr();
-  if (streamed || op.getMask() || op.getMaskMod() ||
-      (window && window.getLeft()))
+  if (streamed || op.getMaskMod() || (window && window.getLeft()))
     return adjusted(scores, /*changing=*/false, /*excluding=*/true);
   int64_t columns = sizeOf(scores, 3);
   Value first = op.getPosition();

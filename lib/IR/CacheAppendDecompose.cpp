@@ -61,8 +61,8 @@ private:
                                      Value row, Value channel);
   /// Return the indices of the scale of a place.
   SmallVector<Value> scaleAt(const Place &place, Value head);
-  Value slice(Value tensor, Layout layout, Value batch, Value row,
-              tensor::ExtractSliceOp *made = nullptr);
+  tensor::ExtractSliceOp slice(Value tensor, Layout layout, Value batch,
+                               Value row);
 
   ImplicitLocOpBuilder b;
   CacheAppendOp op;
@@ -158,8 +158,8 @@ SmallVector<Value> CacheAppender::scaleAt(const Place &place, Value head) {
 }
 
 /// Return row `row` of entry `batch` of `tensor`, as [G, D].
-Value CacheAppender::slice(Value tensor, Layout layout, Value batch, Value row,
-                           tensor::ExtractSliceOp *made) {
+tensor::ExtractSliceOp CacheAppender::slice(Value tensor, Layout layout,
+                                            Value batch, Value row) {
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<OpFoldResult> at(4, b.getIndexAttr(0)),
       ones(4, b.getIndexAttr(1));
@@ -171,12 +171,9 @@ Value CacheAppender::slice(Value tensor, Layout layout, Value batch, Value row,
   sizes[sequenceDim(layout)] = b.getIndexAttr(1);
   SmallVector<int64_t> shape = {type.getDimSize(headDim(layout)),
                                 type.getDimSize(kChannelDim)};
-  auto sliced = tensor::ExtractSliceOp::create(
+  return tensor::ExtractSliceOp::create(
       b, RankedTensorType::get(shape, type.getElementType()), tensor, at, sizes,
       ones);
-  if (made)
-    *made = sliced;
-  return sliced;
 }
 
 Value CacheAppender::buildOnTensors() {
@@ -193,8 +190,8 @@ Value CacheAppender::buildOnTensors() {
         so = loop.getRegionIterArgs()[0];
   Place place = placeOf(batch, number);
   Value from = slice(rows, op.getRowsLayout(), batch, number);
-  tensor::ExtractSliceOp to;
-  slice(so, op.getCacheLayout(), place.entry, place.row, &to);
+  tensor::ExtractSliceOp to =
+      slice(so, op.getCacheLayout(), place.entry, place.row);
   AffineExpr head = b.getAffineDimExpr(0), channel = b.getAffineDimExpr(1);
   SmallVector<Indexed> inputs = {{from, {head, channel}}};
   Value row =

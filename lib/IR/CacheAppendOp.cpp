@@ -18,8 +18,6 @@ static NamedType asTensor(StringRef name, Value value) {
   if (!value)
     return {name, Type()};
   auto shaped = cast<ShapedType>(value.getType());
-  if (!shaped.hasRank())
-    return {name, value.getType()};
   return {name,
           RankedTensorType::get(shaped.getShape(), shaped.getElementType())};
 }

@@ -240,15 +240,14 @@ Value LinearDefinition::correct(Value value, Value key, Value matrix,
         return arith::AddFOp::create(
             b, args[2], arith::MulFOp::create(b, args[0], args[1]));
       });
-  AffineExpr e = b.getAffineDimExpr(2);
   bool isShared = cast<RankedTensorType>(beta.getType()).getDimSize(1) == 1;
   AffineExpr betaHead = isShared ? b.getAffineConstantExpr(0) : head;
-  return buildGeneric(b, {{value, {batch, head, e}}, {beta, {batch, betaHead}}},
-                      {known, {batch, head, e}}, [&](ValueRange args) -> Value {
-                        return arith::MulFOp::create(
-                            b, args[1],
-                            arith::SubFOp::create(b, args[0], args[2]));
-                      });
+  return buildGeneric(
+      b, {{value, {batch, head, channel}}, {beta, {batch, betaHead}}},
+      {known, {batch, head, channel}}, [&](ValueRange args) -> Value {
+        return arith::MulFOp::create(
+            b, args[1], arith::SubFOp::create(b, args[0], args[2]));
+      });
 }
 
 /// Return `state` with k v^T, for `key` [..., B, G, D] and `value` [..., B, G, E],

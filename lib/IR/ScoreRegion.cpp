@@ -121,7 +121,9 @@ ScorePlace mlir::attn::getPlace(Region &region) {
   return {last[0], last[1], last[2], last[3]};
 }
 
-bool mlir::attn::isNeverNegative(Value value, const ScorePlace &place) {
+/// Return whether `value`, computed in the region that takes `place`, cannot be
+/// negative.
+static bool isNeverNegative(Value value, const ScorePlace &place) {
   if (value == place.batch || value == place.head || value == place.key)
     return true;
   APInt constant;
@@ -143,16 +145,14 @@ bool mlir::attn::isNeverNegative(Value value, const ScorePlace &place) {
   return isa_and_nonnull<arith::ExtUIOp, tensor::DimOp>(op);
 }
 
-void mlir::attn::shiftRegion(Region &region, Value batch, Value head,
-                             Value position) {
+void mlir::attn::shiftRegion(Region &region, Value batch, Value head) {
   if (region.empty())
     return;
   ScorePlace place = getPlace(region);
   OpBuilder b = OpBuilder::atBlockBegin(&region.front());
   for (auto [argument, offset] :
-       {std::pair(place.batch, batch), std::pair(place.head, head),
-        std::pair(place.position, position)}) {
-    if (!offset || matchPattern(offset, m_Zero()) || argument.use_empty())
+       {std::pair(place.batch, batch), std::pair(place.head, head)}) {
+    if (matchPattern(offset, m_Zero()) || argument.use_empty())
       continue;
     Value sum = arith::AddIOp::create(b, region.getLoc(), argument, offset);
     argument.replaceAllUsesExcept(sum, sum.getDefiningOp());

@@ -70,7 +70,7 @@ static std::optional<Linear> getLinear(Value value, const ScorePlace &place) {
 static std::optional<Band> getBand(Value condition, const ScorePlace &place) {
   using Predicate = arith::CmpIPredicate;
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  if (!compare || compare.getLhs().getType().isInteger(32))
+  if (!compare)
     return std::nullopt;
   std::optional<Linear> x = getLinear(compare.getLhs(), place),
                         y = getLinear(compare.getRhs(), place);

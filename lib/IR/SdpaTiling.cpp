@@ -264,8 +264,7 @@ struct SdpaTiler {
     IRMapping copies;
     from.cloneInto(&to, copies);
     shiftRegion(to, getValueOrCreateConstantIndexOp(builder, loc, offsets[0]),
-                getValueOrCreateConstantIndexOp(builder, loc, offsets[1]),
-                /*position=*/Value());
+                getValueOrCreateConstantIndexOp(builder, loc, offsets[1]));
   }
 
   /// Return the absolute position of row 0 of the whole op in entry `entry` of

@@ -80,11 +80,6 @@ Value LinearTask::plus(Value value, OpFoldResult other) {
   return b.createOrFold<arith::AddIOp>(value, valueOf(other));
 }
 
-/// Return whether `size` is known to be all of `most`.
-bool LinearTask::isWhole(OpFoldResult size, int64_t most) {
-  return getConstantIntValue(size) == most;
-}
-
 /// Build a loop from zero to `count` that changes `state`.
 SmallVector<Value> LinearTask::loop(OpFoldResult count, int64_t step,
                                     ValueRange state, Body body) {
@@ -183,8 +178,6 @@ Value LinearTask::takeSteps(Value tensor, Value head, Value first,
 
 /// Return query head `number` of the task's key head.
 Value LinearTask::queryHead(Value number) {
-  AffineExpr s0, s1, s2;
-  bindSymbols(b.getContext(), s0, s1, s2);
   Value first = b.createOrFold<arith::MulIOp>(place.head, valueOf(group));
   return b.createOrFold<arith::AddIOp>(first, number);
 }
@@ -261,8 +254,7 @@ LinearCarried LinearTask::run(LinearCarried carried) {
         chunk.count = clampSteps(first, dims.rows);
         chunk.strips = ceilDivide(b, chunk.count, rows);
         chunk.padded = times(chunk.strips, rows);
-        LinearCarried current{state, now[0]};
-        return loop(group, 1, current.output,
+        return loop(group, 1, now,
                     [&](Value number, ValueRange inner) -> SmallVector<Value> {
                       return {readHead(number, chunk, {state, inner[0]})};
                     });

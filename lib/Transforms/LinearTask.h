@@ -83,7 +83,6 @@ private:
   OpFoldResult times(OpFoldResult value, int64_t factor);
   Value plus(Value value, OpFoldResult other);
   Value getZero() { return getFloat(b, type, 0.0); }
-  bool isWhole(OpFoldResult size, int64_t most);
 
   // LinearTask.cpp
   SmallVector<Value> loop(OpFoldResult count, int64_t step, ValueRange state,

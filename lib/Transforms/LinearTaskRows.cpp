@@ -222,11 +222,9 @@ Value LinearTask::solve(const Chunk &chunk, Value state) {
 /// Return `output` with the sums of the strip from `row` on of a query head.
 Value LinearTask::finishStrip(Value sums, Value row, Value head,
                               const Chunk &chunk, Value output) {
-  OpFoldResult height =
-      isWhole(chunk.count, steps) ||
-              isEqualConstantIntOrValue(chunk.count, chunk.padded)
-          ? index(rows)
-          : clampBlock(b, row, chunk.count, rows);
+  OpFoldResult height = isEqualConstantIntOrValue(chunk.count, chunk.padded)
+                            ? index(rows)
+                            : clampBlock(b, row, chunk.count, rows);
   SmallVector<OpFoldResult> offsets = {index(0), head,
                                        plus(chunk.first, OpFoldResult(row)),
                                        index(0)},
@@ -245,9 +243,8 @@ Value LinearTask::finishStrip(Value sums, Value row, Value head,
   AffineExpr d0, d1;
   bindDims(b.getContext(), d0, d1);
   SmallVector<Indexed> inputs = {{own, {d0, d1}}};
-  if (op.getNormalize()) {
+  if (op.getNormalize())
     inputs.push_back({lastColumn(flat, height), {d0}});
-  }
   Value rounded =
       buildGeneric(b, inputs, {dest, {d0, d1}}, [&](ValueRange args) -> Value {
         Value sum = args[0];
@@ -265,11 +262,11 @@ Value LinearTask::finishStrip(Value sums, Value row, Value head,
 /// Return the output with the strip from `row` on of query head `head`.
 Value LinearTask::readStrip(Value row, Value head, const Chunk &chunk,
                             Value query, LinearCarried carried) {
-  Value vectors = strip(query, row), sums;
+  Value vectors = strip(query, row);
   if (op.getNonCausal())
     return finishStrip(readState(vectors, carried.state), row, head, chunk,
                        carried.output);
-  sums = readDecayed(row, chunk, vectors, carried.state);
+  Value sums = readDecayed(row, chunk, vectors, carried.state);
   Value weights;
   if (chunk.weights) {
     SmallVector<OpFoldResult> from = {head, row, index(0)},

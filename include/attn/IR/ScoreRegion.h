@@ -49,16 +49,12 @@ Value inlineMaskMod(OpBuilder &b, Region &maskMod, const ScorePlace &place,
                     Operation *outside = nullptr,
                     ReadListener listener = nullptr);
 
-/// Add `batch`, `head` and `position` to what the body of `region` takes for
-/// them, in front of all else; null adds nothing.
-void shiftRegion(Region &region, Value batch, Value head, Value position);
+/// Add `batch` and `head` to what the body of `region` takes for them, in front of
+/// all else.
+void shiftRegion(Region &region, Value batch, Value head);
 
 /// Return the arguments of `region`: those of its last four.
 ScorePlace getPlace(Region &region);
-
-/// Return whether `value`, computed in the region that takes `place`, cannot be
-/// negative.
-bool isNeverNegative(Value value, const ScorePlace &place);
 
 } // namespace mlir::attn
 
