@@ -28,16 +28,6 @@ static RankedTensorType typeOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType());
 }
 
-/// Fails unless the last dimension of a packed operand is static.
-static LogicalResult verifyUnit(Operation *op, NamedType tensor) {
-  int64_t last = tensor.tensor().getRank() - 1;
-  if (!tensor.tensor().isDynamicDim(last))
-    return success();
-  return op->emitOpError() << "expects dimension " << last << " of a packed '"
-                           << tensor.name << "' to be static, got "
-                           << tensor.type;
-}
-
 /// Fails unless the tensors of `op` have the shapes of one form.
 static LogicalResult verifyForm(BlockWeightsOp op) {
   NamedType query("query", op.getQuery()), key("key", op.getKey()),
@@ -62,8 +52,8 @@ static LogicalResult verifyForm(BlockWeightsOp op) {
   if (!packed)
     return success();
   // block_weights-C6
-  return success(succeeded(verifyUnit(op, reference)) &&
-                 succeeded(verifyUnit(op, key)));
+  return success(succeeded(verifyStaticUnit(op, reference)) &&
+                 succeeded(verifyStaticUnit(op, key)));
 }
 
 LogicalResult BlockWeightsOp::verify() {

@@ -22,19 +22,6 @@ static NamedType asTensor(StringRef name, Value value) {
           RankedTensorType::get(shaped.getShape(), shaped.getElementType())};
 }
 
-/// Fails unless a tensor has these dimensions, in the order of its layout.
-static LogicalResult verifyHeads(Operation *op, NamedType tensor, Layout layout,
-                                 SharedDim &batch, SharedDim &heads,
-                                 SharedDim &rows, SharedDim &channels) {
-  if (layout == Layout::bhsd)
-    return verifyShape(op, {&batch, &heads, &rows, &channels}, tensor);
-  return verifyShape(op, {&batch, &rows, &heads, &channels}, tensor);
-}
-
-static bool isByte(Type type) {
-  return type.isInteger(8) || isa<Float8E4M3FNType, Float8E5M2Type>(type);
-}
-
 /// Fails unless operands and result are all tensors, or all memrefs.
 static LogicalResult verifyKinds(CacheAppendOp op) {
   bool isTensor = isa<RankedTensorType>(op.getCache().getType());
@@ -79,19 +66,13 @@ LogicalResult CacheAppendOp::verify() {
   if (table && !getElementTypeOrSelf(table.type).isInteger(32))
     return emitOpError() << "expects 'page_table' of 'i32', got "
                          << getElementTypeOrSelf(table.type);
-  Type given = getElementTypeOrSelf(rows.type),
-       kept = getElementTypeOrSelf(cache.type);
   // cache_append-C5
-  bool fits = kept == given || (isByte(kept) && !given.isF64()) ||
-              (given.isF32() && (kept.isF16() || kept.isBF16()));
-  if (!fits)
-    return emitOpError() << "expects 'cache' of " << given
-                         << ", or of a type that is stored under it, got "
-                         << kept;
+  if (failed(verifyStoredUnder(*this, rows, cache)))
+    return failure();
   if (!scale)
     return success();
   // cache_append-C6
-  if (!isByte(kept))
+  if (Type kept = getElementTypeOrSelf(cache.type); !isByte(kept))
     return emitOpError() << "expects 'scale' with a cache of i8, f8E4M3FN or "
                             "f8E5M2, got "
                          << kept;

@@ -9,8 +9,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -75,6 +78,18 @@ Value mlir::attn::getFloat(ImplicitLocOpBuilder &b, Type type, double value) {
   if (number.isInfinity() && std::isfinite(value))
     number = APFloat::getLargest(semantics, number.isNegative());
   return arith::ConstantOp::create(b, FloatAttr::get(type, number));
+}
+
+Value mlir::attn::getInverseRoot(ImplicitLocOpBuilder &b, OpFoldResult size,
+                                 Type type) {
+  if (std::optional<int64_t> known = getConstantIntValue(size))
+    return getFloat(b, type,
+                    *known == 0 ? 1.0 : 1.0 / std::sqrt(double(*known)));
+  Value number = arith::SIToFPOp::create(b, b.getF64Type(), getI64(b, size));
+  Value one = getFloat(b, b.getF64Type(), 1.0);
+  number = arith::MaximumFOp::create(b, number, one);
+  Value root = math::SqrtOp::create(b, number);
+  return convertFloat(b, arith::DivFOp::create(b, one, root), type);
 }
 
 Value mlir::attn::getMinusInfinity(ImplicitLocOpBuilder &b, Type type) {

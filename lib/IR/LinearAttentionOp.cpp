@@ -36,16 +36,6 @@ struct LinearDims {
 };
 } // namespace
 
-/// Fails unless `tensor` has these dimensions in the order of `layout`.
-static LogicalResult verifyHeads(Operation *op, NamedType tensor, Layout layout,
-                                 SharedDim &batch, SharedDim &heads,
-                                 SharedDim &sequence, SharedDim &channels) {
-  SmallVector<SharedDim *> shape = {&batch, &heads, &sequence, &channels};
-  if (layout == Layout::bshd)
-    std::swap(shape[1], shape[2]);
-  return verifyShape(op, shape, tensor);
-}
-
 /// Fails unless query, key, value and output fit together.
 static LogicalResult verifyMain(LinearAttentionOp op, LinearDims &dims) {
   NamedType query("query", op.getQuery()), key("key", op.getKey()),

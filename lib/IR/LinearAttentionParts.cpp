@@ -10,8 +10,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
-#include <cmath>
-
 using namespace mlir;
 using namespace mlir::attn;
 
@@ -63,11 +61,5 @@ Value mlir::attn::buildOutputScale(ImplicitLocOpBuilder &b,
     return getFloat(b, type, 1.0);
   if (std::optional<APFloat> scale = op.getScale())
     return getFloat(b, type, scale->convertToDouble());
-  if (std::optional<int64_t> size = getConstantIntValue(headSize))
-    return getFloat(b, type, *size == 0 ? 1.0 : 1.0 / std::sqrt(double(*size)));
-  Value size = arith::SIToFPOp::create(b, b.getF64Type(), getI64(b, headSize));
-  Value one = getFloat(b, b.getF64Type(), 1.0);
-  size = arith::MaximumFOp::create(b, size, one);
-  Value scale = arith::DivFOp::create(b, one, math::SqrtOp::create(b, size));
-  return convertFloat(b, scale, type);
+  return getInverseRoot(b, headSize, type);
 }

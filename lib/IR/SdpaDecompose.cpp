@@ -110,12 +110,15 @@ SmallVector<Indexed> SdpaDefinition::atKey(Value tensor, Layout layout) {
   return {{tensor, getIndices(layout, heads[0], key, channel)}};
 }
 
+Value SdpaDefinition::getIndex(AffineExpr dim) {
+  return linalg::IndexOp::create(b, cast<AffineDimExpr>(dim).getPosition());
+}
+
 Value SdpaDefinition::readShared(Value tensor, Layout layout) {
-  auto index = [&](AffineExpr dim) -> Value {
-    return linalg::IndexOp::create(b, cast<AffineDimExpr>(dim).getPosition());
-  };
-  Value group = arith::DivUIOp::create(b, index(heads.front()), headsPerGroup);
-  SmallVector<Value> indices{index(batch), group, index(key), index(channel)};
+  Value group =
+      arith::DivUIOp::create(b, getIndex(heads.front()), headsPerGroup);
+  SmallVector<Value> indices{getIndex(batch), group, getIndex(key),
+                             getIndex(channel)};
   if (layout == Layout::bshd)
     std::swap(indices[1], indices[2]);
   return tensor::ExtractOp::create(b, tensor, indices);
@@ -125,9 +128,6 @@ Value SdpaDefinition::getStored(Value element, Value scale) {
   element = convertStored(b, b.getLoc(), element, accType);
   if (!scale)
     return element;
-  auto index = [&](AffineExpr dim) -> Value {
-    return linalg::IndexOp::create(b, cast<AffineDimExpr>(dim).getPosition());
-  };
   auto type = cast<RankedTensorType>(scale.getType());
   SmallVector<Value> indices;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
@@ -136,7 +136,9 @@ Value SdpaDefinition::getStored(Value element, Value scale) {
       indices.push_back(arith::ConstantIndexOp::create(b, 0));
       continue;
     }
-    Value at = index(aligned == 0 ? batch : aligned == 1 ? heads.front() : key);
+    Value at = getIndex(aligned == 0   ? batch
+                        : aligned == 1 ? heads.front()
+                                       : key);
     if (aligned == 1 && headsPerGroup)
       at = arith::DivUIOp::create(b, at, headsPerGroup);
     indices.push_back(at);

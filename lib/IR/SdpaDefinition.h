@@ -69,6 +69,8 @@ private:
   /// Return `value` for each row (and each channel of `last`).
   Value getFilledRows(Value value, OpFoldResult last = {});
   Value getZero() { return getFloat(b, accType, 0.0); }
+  /// Return where the iteration of a body is in dimension `dim`.
+  Value getIndex(AffineExpr dim);
   Value getIndexAsI64(AffineExpr dim);
 
   ImplicitLocOpBuilder b;

@@ -63,10 +63,8 @@ static LogicalResult verifyHeads(SdpaOp op, LaidOut tensor, SharedDim &batch,
   // sdpa-C1
   if (packed && type.getRank() == 3)
     return verifyShape(op, {&sequence, &heads, &channels}, tensor.tensor);
-  if (tensor.layout == Layout::bhsd)
-    return verifyShape(op, {&batch, &heads, &sequence, &channels},
-                       tensor.tensor);
-  return verifyShape(op, {&batch, &sequence, &heads, &channels}, tensor.tensor);
+  return attn::verifyHeads(op, tensor.tensor, tensor.layout, batch, heads,
+                           sequence, channels);
 }
 
 /// Fails unless `tensor` has elements of one of `widths` bits.
@@ -162,22 +160,12 @@ static LogicalResult verifyWeights(SdpaOp op, NamedType query,
   return success();
 }
 
-/// Return whether elements of `type` are of a byte, with or without a scale.
-static bool isByte(Type type) {
-  return type.isInteger(8) || isa<Float8E4M3FNType, Float8E5M2Type>(type);
-}
-
 /// Fails unless keys and values may be stored as they are under the query.
 static LogicalResult verifyStoredTypes(SdpaOp op) {
-  Type query = getElementTypeOrSelf(op.getQuery()),
-       key = getElementTypeOrSelf(op.getKey());
   // sdpa-C2
-  bool fits = key == query || (isByte(key) && !query.isF64()) ||
-              (query.isF32() && (key.isF16() || key.isBF16()));
-  if (!fits)
-    return op.emitOpError()
-           << "expects 'key' of " << query
-           << ", or of a type that is stored under it, got " << key;
+  if (failed(verifyStoredUnder(op, {"query", op.getQuery()},
+                               {"key", op.getKey()})))
+    return failure();
   return verifySameElementType(op, {"key", op.getKey()},
                                {"value", op.getValue()});
 }

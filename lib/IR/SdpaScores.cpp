@@ -13,7 +13,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -21,16 +20,9 @@ using namespace mlir;
 using namespace mlir::attn;
 
 Value SdpaDefinition::buildScale() {
-  bool isStatic = getConstantIntValue(dims.headSize).has_value();
-  if (op.getScale() || isStatic)
+  if (op.getScale())
     return getFloat(b, accType, op.getScaleValue());
-  // 1 / sqrt(D), or 1 where D is 0.
-  Value size =
-      arith::SIToFPOp::create(b, b.getF64Type(), getI64(b, dims.headSize));
-  Value one = getFloat(b, b.getF64Type(), 1.0);
-  size = arith::MaximumFOp::create(b, size, one);
-  Value scale = arith::DivFOp::create(b, one, math::SqrtOp::create(b, size));
-  return convertFloat(b, scale, accType);
+  return getInverseRoot(b, dims.headSize, accType);
 }
 
 Value SdpaDefinition::buildCapped(Value score) {
@@ -47,8 +39,7 @@ Value SdpaDefinition::buildCapped(Value score) {
 }
 
 Value SdpaDefinition::getIndexAsI64(AffineExpr dim) {
-  return convertToI64(
-      b, linalg::IndexOp::create(b, cast<AffineDimExpr>(dim).getPosition()));
+  return convertToI64(b, getIndex(dim));
 }
 
 /// Return the keys that count, given `kv_lengths[b]` or nothing.
@@ -72,18 +63,15 @@ Value SdpaDefinition::buildPositionOfRow(Value length, Value offset) {
 
 /// Return what the regions take, for a row at `position`.
 ScorePlace SdpaDefinition::buildPlace(Value position) {
-  auto index = [&](AffineExpr dim) -> Value {
-    return linalg::IndexOp::create(b, cast<AffineDimExpr>(dim).getPosition());
-  };
-  Value head = index(heads[0]);
+  Value head = getIndex(heads[0]);
   if (heads.size() == 2) {
     Value size = getValueOrCreateConstantIndexOp(b, b.getLoc(), headSizes[1]);
     head = arith::AddIOp::create(b, arith::MulIOp::create(b, head, size),
-                                 index(heads[1]));
+                                 getIndex(heads[1]));
   }
-  return {index(batch), head,
+  return {getIndex(batch), head,
           arith::IndexCastOp::create(b, b.getIndexType(), position),
-          index(key)};
+          getIndex(key)};
 }
 
 /// Return the score of the product `q . k`; -inf where score_mod says so.

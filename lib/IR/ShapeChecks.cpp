@@ -104,6 +104,40 @@ LogicalResult attn::verifyShape(Operation *op, ArrayRef<SharedDim *> shared,
   return success();
 }
 
+LogicalResult attn::verifyHeads(Operation *op, NamedType tensor, Layout layout,
+                                SharedDim &batch, SharedDim &heads,
+                                SharedDim &sequence, SharedDim &channels) {
+  if (layout == Layout::bhsd)
+    return verifyShape(op, {&batch, &heads, &sequence, &channels}, tensor);
+  return verifyShape(op, {&batch, &sequence, &heads, &channels}, tensor);
+}
+
+LogicalResult attn::verifyStaticUnit(Operation *op, NamedType tensor) {
+  int64_t last = tensor.tensor().getRank() - 1;
+  if (!tensor.tensor().isDynamicDim(last))
+    return success();
+  return op->emitOpError() << "expects dimension " << last << " of a packed '"
+                           << tensor.name << "' to be static, got "
+                           << tensor.type;
+}
+
+bool attn::isByte(Type type) {
+  return type.isInteger(8) || isa<Float8E4M3FNType, Float8E5M2Type>(type);
+}
+
+LogicalResult attn::verifyStoredUnder(Operation *op, NamedType model,
+                                      NamedType tensor) {
+  Type given = getElementTypeOrSelf(model.type),
+       kept = getElementTypeOrSelf(tensor.type);
+  bool fits = kept == given || (isByte(kept) && !given.isF64()) ||
+              (given.isF32() && (kept.isF16() || kept.isBF16()));
+  if (fits)
+    return success();
+  return op->emitOpError() << "expects '" << tensor.name << "' of " << given
+                           << ", or of a type that is stored under it, got "
+                           << kept;
+}
+
 LogicalResult attn::verifySameShape(Operation *op, NamedType model,
                                     NamedType tensor) {
   SmallVector<SharedDim> dims(model.tensor().getRank());

@@ -53,17 +53,6 @@ static LogicalResult verifyState(Operation *op, const NamedState &state,
   return verifyShape(op, sum, state.sum);
 }
 
-/// Fails unless the number of rows or keys in a unit of a packed operand, its
-/// last dimension, is static.
-static LogicalResult verifyStaticUnit(Operation *op, NamedType tensor) {
-  int64_t last = tensor.tensor().getRank() - 1;
-  if (!tensor.tensor().isDynamicDim(last))
-    return success();
-  return op->emitOpError() << "expects dimension " << last << " of a packed '"
-                           << tensor.name << "' to be static, got "
-                           << tensor.type;
-}
-
 /// Fails unless query, key and value have the shapes of a streamed step.
 static LogicalResult verifyStreamed(BlockStepOp op, const NamedState &state,
                                     StateDims &dims) {

@@ -54,11 +54,7 @@ Value BlockTask::clearKeys(Value dest, Value begin, Value end) {
   if (isEqualConstantIntOrValue(getAsOpFoldResult(begin),
                                 getAsOpFoldResult(end)))
     return dest;
-  AffineExpr s0, s1;
-  bindSymbols(rewriter.getContext(), s0, s1);
-  OpFoldResult count = affine::makeComposedFoldedAffineApply(
-      rewriter, loc, s0 - s1,
-      {getAsOpFoldResult(end), getAsOpFoldResult(begin)});
+  OpFoldResult count = keysIn(begin, end);
   OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
   SmallVector<OpFoldResult> offsets = {zero, getAsOpFoldResult(begin)},
                             sizes = {dims.rows, count}, ones = {one, one};

@@ -104,6 +104,7 @@ private:
   Value queryHead(Value number);
 
   // LinearTaskChunk.cpp
+  Value stepOfColumn(unsigned panel, unsigned column);
   OpFoldResult clampSteps(Value first, OpFoldResult total);
   Chunk loadChunk(Value first);
   Value loadFeatures(Value source, const Chunk &chunk, bool scaled);

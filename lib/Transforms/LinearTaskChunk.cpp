@@ -135,8 +135,7 @@ LinearTask::Chunk LinearTask::loadChunk(Value first) {
 
 /// Return the number of the step that column `column` of panel `panel` is, in a
 /// body of which these are loops.
-static Value getStep(ImplicitLocOpBuilder &b, unsigned panel, unsigned column,
-                     int64_t columns) {
+Value LinearTask::stepOfColumn(unsigned panel, unsigned column) {
   Value before =
       arith::MulIOp::create(b, linalg::IndexOp::create(b, panel),
                             arith::ConstantIndexOp::create(b, columns));
@@ -180,8 +179,7 @@ void LinearTask::loadDecay(Chunk &chunk) {
              {sliceTo(b, 2, now[1], at, part), {panel, column}}},
             [&](ValueRange args) -> SmallVector<Value> {
               Value older = dropTiny(arith::MulFOp::create(b, args[0], factor));
-              Value next =
-                  selectStep(b, getStep(b, 0, 1, columns), step, older, one);
+              Value next = selectStep(b, stepOfColumn(0, 1), step, older, one);
               return {next, next};
             });
         Value product = dropTiny(arith::MulFOp::create(b, now[3], factor));

@@ -69,13 +69,8 @@ Value LinearTask::maskRows(Value row, ArrayRef<Indexed> inputs,
                            const Indexed &weights, bool strictly) {
   unsigned rank = weights.indices.size();
   auto body = [&](ValueRange args) -> SmallVector<Value> {
-    Value step = linalg::IndexOp::create(b, rank - 1);
-    if (rank == 3) {
-      Value before =
-          arith::MulIOp::create(b, linalg::IndexOp::create(b, 1),
-                                arith::ConstantIndexOp::create(b, columns));
-      step = arith::AddIOp::create(b, before, step);
-    }
+    Value step = rank == 3 ? stepOfColumn(1, 2)
+                           : linalg::IndexOp::create(b, rank - 1).getResult();
     Value own = arith::AddIOp::create(b, linalg::IndexOp::create(b, 0), row);
     Value counts = arith::CmpIOp::create(
         b, strictly ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sle,

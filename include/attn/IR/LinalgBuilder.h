@@ -41,6 +41,9 @@ Value getI64(ImplicitLocOpBuilder &b, OpFoldResult value);
 /// number where a finite `value` is too large.
 Value getFloat(ImplicitLocOpBuilder &b, Type type, double value);
 
+/// Return 1 / sqrt(size), or 1 where `size` is 0, as a float of type `type`.
+Value getInverseRoot(ImplicitLocOpBuilder &b, OpFoldResult size, Type type);
+
 /// Return the constant minus infinity.
 Value getMinusInfinity(ImplicitLocOpBuilder &b, Type type);
 

@@ -77,6 +77,22 @@ LogicalResult verifyDim(Operation *op, SharedDim &shared, NamedType tensor,
 LogicalResult verifyShape(Operation *op, ArrayRef<SharedDim *> shared,
                           NamedType tensor);
 
+/// Fails unless `tensor` has these dimensions, in the order of `layout`.
+LogicalResult verifyHeads(Operation *op, NamedType tensor, Layout layout,
+                          SharedDim &batch, SharedDim &heads,
+                          SharedDim &sequence, SharedDim &channels);
+
+/// Fails unless the last dimension of a packed operand is static.
+LogicalResult verifyStaticUnit(Operation *op, NamedType tensor);
+
+/// Return whether elements of `type` are of a byte, with or without a scale.
+bool isByte(Type type);
+
+/// Fails unless `tensor`, a key, a value or a cache of them, is of the element type
+/// of `model` or of one that is stored under it.
+LogicalResult verifyStoredUnder(Operation *op, NamedType model,
+                                NamedType tensor);
+
 /// Fails unless two tensors have one rank and agree on all dimensions.
 LogicalResult verifySameShape(Operation *op, NamedType model, NamedType tensor);
 
