@@ -138,10 +138,10 @@ static LogicalResult verifyWeights(SdpaOp op, NamedType query,
   NamedType weights("weights", op.getWeights());
   if (!weights)
     return success();
-  if (op.getPageTable() || op.getCuSeqlensQ())
+  // sdpa-C30
+  if (op.isPaged() || op.hasPackedRows())
     return op.emitOpError()
-           << "has 'weights' beside pages or packed sequences, "
-              "which is not lowered";
+           << "expects no 'weights' with 'page_table' or 'cu_seqlens_q'";
   // sdpa-C18
   if (failed(verifyShape(op, {&dims.batch, &dims.heads, &dims.rows, &dims.keys},
                          weights)))

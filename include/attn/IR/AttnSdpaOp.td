@@ -177,6 +177,7 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
     * (sdpa-C27) There is no `cu_seqlens_k` without `cu_seqlens_q`.
     * (sdpa-C28) There is no `bias` and no `mask` with `cu_seqlens_q`.
     * (sdpa-C29) A leading dimension before the rows of all sequences is 1.
+    * (sdpa-C30) There are no `weights` with `page_table` or `cu_seqlens_q`.
 
     #### Examples
 
