@@ -46,7 +46,7 @@ static std::optional<Linear> getLinear(Value value, const ScorePlace &place) {
     return Linear{0, 1, 0};
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant))) {
-    if (constant.getBitWidth() > 64 || constant.abs().sgt(kFarthest))
+    if (constant.getBitWidth() > 64 || constant.abs().ugt(kFarthest))
       return std::nullopt;
     return Linear{0, 0, constant.getSExtValue()};
   }
