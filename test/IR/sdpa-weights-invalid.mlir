@@ -45,10 +45,21 @@ func.func @chunks(%q: tensor<1x4x8x16xf32>, %k: tensor<1x2x10x16xf32>, %v: tenso
 // -----
 
 // sdpa-C30
-func.func @pages(%q: tensor<1x4x8x16xf32>, %k: tensor<3x2x4x16xf32>, %v: tensor<3x2x4x32xf32>, %t: tensor<1x2xi32>) {
+func.func @pages(%q: tensor<1x4x8x16xf32>, %k: tensor<5x2x16x16xf32>, %v: tensor<5x2x16x16xf32>, %t: tensor<1x2xi32>) {
   // expected-error @below {{'attn.sdpa' op expects no 'weights' with 'page_table' or 'cu_seqlens_q'}}
   attn.sdpa %q, %k, %v page_table(%t : tensor<1x2xi32>)
-    : tensor<1x4x8x16xf32>, tensor<3x2x4x16xf32>, tensor<3x2x4x32xf32>
-    -> tensor<1x4x8x32xf32> weights(tensor<1x4x8x8xf32>)
+    : tensor<1x4x8x16xf32>, tensor<5x2x16x16xf32>, tensor<5x2x16x16xf32>
+    -> tensor<1x4x8x16xf32> weights(tensor<1x4x8x32xf32>)
+  return
+}
+
+// -----
+
+// sdpa-C30
+func.func @sequences(%q: tensor<8x4x16xf32>, %k: tensor<9x2x16xf32>, %v: tensor<9x2x16xf32>, %n: tensor<3xi32>) {
+  // expected-error @below {{'attn.sdpa' op expects no 'weights' with 'page_table' or 'cu_seqlens_q'}}
+  attn.sdpa %q, %k, %v cu_seqlens_q(%n : tensor<3xi32>) cu_seqlens_k(%n : tensor<3xi32>)
+    : tensor<8x4x16xf32>, tensor<9x2x16xf32>, tensor<9x2x16xf32>
+    -> tensor<8x4x16xf32> weights(tensor<2x4x?x?xf32>)
   return
 }

@@ -50,7 +50,10 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
     `score_mod` and `mask_mod` are regions. They take the entry of the batch, the
     head, the position `p` of the row and the key, may use values from outside,
     and may read tensors from outside at any index. They behave as if they were
-    evaluated only for keys that nothing else excludes.
+    evaluated only for keys that nothing else excludes. Some rules have a short
+    form, which is read as the region and printed so: `score_mod = alibi(...)`,
+    `t5_bias(...)`, `t5_causal_bias(...)`; `mask_mod = prefix_lm(...)`,
+    `documents(...)`.
 
     #### Shapes
 
@@ -122,7 +125,6 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
       that row.
     * A bias of the lowest finite number is a number: a row of nothing else is the
       mean of the values.
-
     * A region that reads outside of a tensor for a key that nothing else excludes
       is an error when the program runs.
 
