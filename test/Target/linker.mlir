@@ -23,6 +23,7 @@
 // FAILS: attnc: '{{.*}}false' failed:
 // FOLDER: attnc: cannot write '{{.*}}/no/x.{{s?}}o': No such file or directory
 // EXE: attnc: expects a C compiler to link an executable, got '{{.*}}ld.lld'
+// LIB: DynamicSection
 // LIB-NOT: RUNPATH
 // LIB-NOT: RPATH
 func.func @same(%x: tensor<8xf32>) -> tensor<8xf32> {
