@@ -147,8 +147,9 @@ static void buildBuffers(OpPassManager &pm) {
 //   --convert-vector-to-scf="full-unroll=1 target-rank=1"
 //   --expand-strided-metadata --lower-affine
 //   --arith-emulate-unsupported-floats="source-types=bf16 target-type=f32"
-//   --arith-expand=include-bf16 --convert-scf-to-cf --convert-math-to-libm
-//   --convert-to-llvm --reconcile-unrealized-casts --attn-emit-entries
+//   --arith-expand=include-bf16 --convert-scf-to-cf --convert-vector-to-llvm
+//   --convert-to-llvm --convert-math-to-libm --convert-to-llvm
+//   --reconcile-unrealized-casts --attn-emit-entries
 static void buildLlvm(OpPassManager &pm) {
   pm.addPass(createForallToOpenMP());
   VectorTransferToSCFOptions rows;

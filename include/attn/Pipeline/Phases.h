@@ -29,8 +29,8 @@ inline constexpr std::array<PhaseInfo, 9> kPhases = {{
     {Phase::Input, "input",
      "verified ops on ranked tensors; calls inlined, nothing decided"},
     {Phase::Core, "core",
-     "no attn.mha, no attn.rope, no tensor of i1; checks and shapes are "
-     "functions of their own"},
+     "no attn.mha, attn.rope, attn.cache_append, no tensor of i1; checks and "
+     "shapes are functions of their own"},
     {Phase::Schedule, "schedule",
      "every attn.sdpa carries a schedule that fits the target"},
     {Phase::Tiles, "tiles",

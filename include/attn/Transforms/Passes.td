@@ -9,13 +9,12 @@
 include "mlir/Pass/PassBase.td"
 
 def DecomposeLayers : Pass<"attn-decompose-layers"> {
-  let summary = "attn.mha and attn.rope as linalg around attn.sdpa";
+  let summary = "attn.mha, attn.rope and attn.cache_append as linalg around attn.sdpa";
   let description = [{
-    Replaces every `attn.mha` by its definition: projections in linalg, heads split
+    Replaces `attn.cache_append` by its definition, and every `attn.mha`: projections in linalg, heads split
     off by `tensor.expand_shape`, rotary embedding, `attn.sdpa` on tensors of layout
     `bshd`, heads merged, output projection. Replaces every `attn.rope` by a
-    `linalg.generic` on slices, and every `attn.cache_append` by a loop over rows.
-    Afterwards none of the three is left.
+    `linalg.generic` on slices. Afterwards none of the three is left.
 
     ```mlir
     %y = attn.mha %x query(%wq : tensor<8x8xf32>) key(%wk : tensor<8x8xf32>)
@@ -69,9 +68,11 @@ def NormalizeOperands : Pass<"attn-normalize-operands"> {
 def SelectSchedule : Pass<"attn-select-schedule"> {
   let summary = "how each attention is tiled, written into the IR";
   let description = [{
-    Writes an `#attn.schedule` on every `attn.sdpa` that has none, chosen by the cost
-    model for the target of the module. An op whose number of rows is dynamic is
-    there twice afterwards, for few rows and for many, under an `scf.if`.
+    Writes an `#attn.schedule` on every `attn.sdpa`, `attn.linear_attention` and
+    projection that has none, chosen by the cost model for the target of the module.
+    An op whose number of rows is dynamic is there twice afterwards, for few rows and
+    for many, under an `scf.if`. Only the kernel for many rows has `weights`, rows
+    of packed sequences, and groups of heads that are not known.
 
     ```mlir
     %o = attn.sdpa %q, %k, %v scale = 0.125
@@ -82,8 +83,8 @@ def SelectSchedule : Pass<"attn-select-schedule"> {
     becomes, for AVX-512,
 
     ```mlir
-    %o = attn.sdpa %q, %k, %v scale = 0.125 schedule = <block_m = 256,
-         block_n = 256, rows = 8, columns = 32, lanes = 16>
+    %o = attn.sdpa %q, %k, %v scale = 0.125 schedule = <block_m = 512,
+         block_n = 1024, rows = 8, columns = 32, lanes = 16>
          : tensor<1x8x1024x64xf32>, tensor<1x8x1024x64xf32>,
            tensor<1x8x1024x64xf32> -> tensor<1x8x1024x64xf32>
     ```
