@@ -2,8 +2,8 @@
 # Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What lit runs, but for test/Execution, the ONNX cases and the fuzzer, built with AddressSanitizer and UBSan. After check.sh,
-# whose data it reads.
+# Tests built with AddressSanitizer and UBSan: lit's without test/Execution and test/Models, the ONNX cases by definition,
+# and the fuzzer. To be run after check.sh, whose data it reads.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 source tools/dev/suites.sh

@@ -1,8 +1,8 @@
 # Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# How check.sh and .ci/run run a suite, count its tests and close. To be sourced, with the top of the checkout as
-# the current folder.
+# How check.sh, check-sanitized.sh and .ci/run run a suite, count its tests and close. To be sourced, with the top of the
+# checkout as the current folder.
 #
 #   suite NAME SECONDS COUNT COMMAND...   run one; SECONDS is its budget, and over twice that it is stopped and fails
 #   close_suites                          the runners' closing lines, then `N passed, M failed`
