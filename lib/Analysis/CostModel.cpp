@@ -9,9 +9,9 @@
 // that packing keys, once a task, is a few percent of the work. Both blocks are cut evenly, so that 257 rows are one block
 // of 264 and not one of 256 and one of 1.
 
-#include "attn/Analysis/CostModel.h"
+#include "EvenBlock.h"
 
-#include "llvm/Support/MathExtras.h"
+#include "attn/Analysis/CostModel.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -58,16 +58,6 @@ int64_t attn::getGroupSize(const AttentionShape &shape) {
     return ShapedType::kDynamic;
   return shape.kvHeads == 0 ? 1
                             : std::max<int64_t>(shape.heads / shape.kvHeads, 1);
-}
-
-/// Return the size, a multiple of `unit`, of the blocks that cut `total` into
-/// pieces of about `size`.
-static int64_t evenBlock(int64_t total, int64_t size, int64_t unit) {
-  if (ShapedType::isDynamic(total))
-    return llvm::alignTo(size, unit);
-  int64_t pieces = std::max<int64_t>((total + size / 2) / size, 1);
-  int64_t block = llvm::divideCeil(std::max<int64_t>(total, 1), pieces);
-  return llvm::alignTo(block, unit);
 }
 
 int64_t attn::getStateBytes(ScheduleAttr schedule, int64_t valueSize,

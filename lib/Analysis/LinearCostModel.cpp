@@ -8,9 +8,9 @@
 // AVX-512, of 16, 32 and 64 steps 32 are best for a D of 64 and of 128 by up to 15 %. With a decay per channel the weights
 // of a chunk are made a vector of keys at a time, and C is that vector.
 
-#include "attn/Analysis/CostModel.h"
+#include "EvenBlock.h"
 
-#include "llvm/Support/MathExtras.h"
+#include "attn/Analysis/CostModel.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -22,16 +22,6 @@ static constexpr int64_t kStateColumns = 128;
 
 /// Tasks below which each gets fewer columns.
 static constexpr int64_t kEnoughStates = 4;
-
-/// Return the size, a multiple of `unit`, of the blocks that cut `total` into
-/// pieces of about `size`.
-static int64_t evenBlock(int64_t total, int64_t size, int64_t unit) {
-  if (ShapedType::isDynamic(total))
-    return llvm::alignTo(size, unit);
-  int64_t pieces = std::max<int64_t>((total + size / 2) / size, 1);
-  int64_t block = llvm::divideCeil(std::max<int64_t>(total, 1), pieces);
-  return llvm::alignTo(block, unit);
-}
 
 ScheduleAttr attn::chooseLinearSchedule(MLIRContext *context,
                                         const AttentionShape &shape,
