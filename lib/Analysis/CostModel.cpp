@@ -89,7 +89,7 @@ static int64_t blockRows(const AttentionShape &shape, int64_t rowBytes,
   int64_t rows = fits && tasks >= kEnoughTasks ? kBlockRows : kBlockRows / 2;
   // Queries are there twice, and keys with copies of those that do not lie
   // together.
-  while (rows * rowBytes * 3 / 2 + 2 * keys * rowBytes > kTaskBytes)
+  while (rows > 1 && rows * rowBytes * 3 / 2 + 2 * keys * rowBytes > kTaskBytes)
     rows /= 2;
   return rows;
 }
