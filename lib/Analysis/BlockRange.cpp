@@ -334,10 +334,11 @@ Interval IntervalBuilder::conversion(Operation &op, Interval x) {
   if (isCondition(to))
     return anything(to);
   if (isCondition(from)) {
-    Value one = number(isa<arith::ExtSIOp>(op) ? -1 : 1), zero = number(0);
+    // Of a signed number of one bit, that bit is the sign.
+    bool isSigned = isa<arith::ExtSIOp, arith::IndexCastOp>(op);
+    Value one = number(isSigned ? -1 : 1), zero = number(0);
     Value always = choose(x.low, one, zero), ever = choose(x.high, one, zero);
-    return isa<arith::ExtSIOp>(op) ? Interval{ever, always, 1}
-                                   : Interval{always, ever, 1};
+    return isSigned ? Interval{ever, always, 1} : Interval{always, ever, 1};
   }
   if (!isa<arith::ExtUIOp, arith::IndexCastUIOp>(op))
     return fit(x.low, x.high, x.bits, to);
