@@ -62,6 +62,7 @@ private:
   Value most(Value x, Value y) { return b.createOrFold<arith::MaxSIOp>(x, y); }
   Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(x, y); }
   Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(x, y); }
+  Value times(Value x, Value y) { return b.createOrFold<arith::MulIOp>(x, y); }
 
   /// Return `low` to `high`, or anything where that does not fit into `type`
   /// because its size is not known to be below 2^bits.
@@ -142,9 +143,8 @@ std::optional<Interval> IntervalBuilder::find(Value value) {
     Value exact = value;
     if (!value.getType().isIndex())
       exact = arith::IndexCastOp::create(b, b.getIndexType(), value);
-    interval = {exact, exact, std::max(widthOf(value.getType()), 1u) - 1};
-    if (widthOf(value.getType()) == 64)
-      interval.bits = 64;
+    unsigned width = widthOf(value.getType());
+    interval = {exact, exact, width == 64 ? width : width - 1};
   }
   intervals[value] = interval;
   return interval;
@@ -162,13 +162,11 @@ Interval IntervalBuilder::fit(Value low, Value high, unsigned bits, Type type) {
   if (bits < width)
     return {low, high, bits};
   Interval all = anything(type);
-  if (width == 64)
+  // What may have more than 64 bits would have to be looked at itself.
+  if (width == 64 || bits >= 64)
     return all;
   Value fits = both(compare(Predicate::sge, low, all.low),
                     compare(Predicate::sle, high, all.high));
-  // Sums of more than 64 bits would have to be looked at themselves.
-  if (bits >= 64)
-    return all;
   return {choose(fits, low, all.low), choose(fits, high, all.high), width};
 }
 
@@ -207,9 +205,6 @@ Interval IntervalBuilder::product(Operation &op, Interval x, Interval y) {
   unsigned bits = x.bits + y.bits;
   if (bits >= 64)
     return anything(op.getResult(0).getType());
-  auto times = [&](Value a, Value c) {
-    return b.createOrFold<arith::MulIOp>(a, c);
-  };
   Value ends[] = {times(x.low, y.low), times(x.low, y.high),
                   times(x.high, y.low), times(x.high, y.high)};
   return fit(least(least(ends[0], ends[1]), least(ends[2], ends[3])),
@@ -376,8 +371,7 @@ Interval IntervalBuilder::lookUp(tensor::ExtractOp op, ArrayRef<Interval> x) {
     steps.push_back(one);
     Value extent = sub(upper.back(), lower.back());
     few = both(few, compare(Predicate::sle, extent, number(mostLookups)));
-    count = b.createOrFold<arith::MulIOp>(count,
-                                          least(extent, number(mostLookups)));
+    count = times(count, least(extent, number(mostLookups)));
   }
   few = both(few, compare(Predicate::sle, count, number(mostLookups)));
   auto look = [&](OpBuilder &nested, Location loc) {
