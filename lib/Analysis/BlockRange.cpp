@@ -369,6 +369,8 @@ Interval IntervalBuilder::lookUp(tensor::ExtractOp op, ArrayRef<Interval> x) {
     lower.push_back(inside(index.low));
     upper.push_back(add(inside(index.high), one));
     steps.push_back(one);
+    // Nothing can be read where there is no element.
+    few = both(few, compare(Predicate::sge, last, zero));
     Value extent = sub(upper.back(), lower.back());
     few = both(few, compare(Predicate::sle, extent, number(mostLookups)));
     count = times(count, least(extent, number(mostLookups)));
