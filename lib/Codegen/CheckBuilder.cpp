@@ -160,12 +160,6 @@ void CheckBuilder::require(Value fails, Value newGot, Value newWanted,
   add(fails, newGot, newWanted, message, kDataError);
 }
 
-Value CheckBuilder::havePassed() {
-  Value zero = arith::ConstantIntOp::create(builder, op->getLoc(), 0, 64);
-  return arith::CmpIOp::create(builder, op->getLoc(), arith::CmpIPredicate::eq,
-                               number, zero);
-}
-
 OpFoldResult CheckBuilder::sum(const NamedExtent &a, const NamedExtent &b) {
   return arith::AddIOp::create(builder, op->getLoc(), readExtent(a),
                                readExtent(b))

@@ -19,9 +19,6 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// The kind of error, as lib/Runtime/Errors.h numbers them.
-static constexpr int64_t kDataError = 8;
-
 /// No position, window or length goes beyond this; sums of a few stay in 64 bits.
 static constexpr int64_t kFarthest = int64_t(1) << 61;
 
@@ -34,14 +31,13 @@ Value CheckBuilder::readIndex(Value tensor, Value at) {
                                     builder.getIndexType(), number);
 }
 
-/// Return `count`, or 0 after a check that failed: extents may not fit then.
 Value CheckBuilder::ifGoodSoFar(Value count) {
-  Location loc = op->getLoc();
-  Value zero = arith::ConstantIntOp::create(builder, loc, 0, /*width=*/64);
-  Value good = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                     number, zero);
-  Value none = arith::ConstantIndexOp::create(builder, loc, 0);
-  return arith::SelectOp::create(builder, loc, good, count, none);
+  Value zero =
+      arith::ConstantIntOp::create(builder, op->getLoc(), 0, /*width=*/64);
+  Value good = arith::CmpIOp::create(builder, op->getLoc(),
+                                     arith::CmpIPredicate::eq, number, zero);
+  Value none = arith::ConstantIndexOp::create(builder, op->getLoc(), 0);
+  return arith::SelectOp::create(builder, op->getLoc(), good, count, none);
 }
 
 void CheckBuilder::sequences(StringRef name, Value ends,
@@ -56,8 +52,8 @@ void CheckBuilder::sequences(StringRef name, Value ends,
   Value count = builder.createOrFold<tensor::DimOp>(loc, ends, 0);
   std::string quoted = ("'" + name + "'").str();
   if (cast<RankedTensorType>(ends.getType()).isDynamicDim(0))
-    add(differs(Predicate::slt, count, one), count, one,
-        "expects " + quoted + " of at least 1 element, got %lld", kDataError);
+    require(differs(Predicate::slt, count, one), count, one,
+            "expects " + quoted + " of at least 1 element, got %lld");
   // The first is what comes before all; so is what there is none of.
   Value used = ifGoodSoFar(count);
   Value falls = arith::ConstantIntOp::create(builder, loc, 0, /*width=*/1);
@@ -90,15 +86,14 @@ void CheckBuilder::sequences(StringRef name, Value ends,
           number = arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
         scf::YieldOp::create(b, loc, number);
       });
-  add(differs(Predicate::ne, first.getResult(0), zero), first.getResult(0),
-      zero, "expects " + quoted + " to begin with 0, got %lld", kDataError);
-  add(loop.getResult(0), loop.getResult(1), loop.getResult(2),
-      "expects " + quoted + " never to fall, got %lld after %lld", kDataError);
+  require(differs(Predicate::ne, first.getResult(0), zero), first.getResult(0),
+          zero, "expects " + quoted + " to begin with 0, got %lld");
+  require(loop.getResult(0), loop.getResult(1), loop.getResult(2),
+          "expects " + quoted + " never to fall, got %lld after %lld");
   Value isShort = differs(Predicate::ne, last, extent);
-  add(isShort, last, extent,
-      "expects " + quoted + " to end with the rows of '" + total.name +
-          "', got %lld and %lld",
-      kDataError);
+  require(isShort, last, extent,
+          "expects " + quoted + " to end with the rows of '" + total.name +
+              "', got %lld and %lld");
 }
 
 OpFoldResult CheckBuilder::longest(Value ends) {
@@ -204,9 +199,8 @@ void CheckBuilder::pages(SdpaOp sdpa) {
         });
     scf::YieldOp::create(b, loc, inner.getResults());
   }
-  add(outer.getResult(0), outer.getResult(1), pool,
-      "expects 'page_table' to name pages of 'key', got page %lld of %lld",
-      kDataError);
+  require(outer.getResult(0), outer.getResult(1), pool,
+          "expects 'page_table' to name pages of 'key', got page %lld of %lld");
 }
 
 void CheckBuilder::places(CacheAppendOp append) {
@@ -288,11 +282,11 @@ void CheckBuilder::places(CacheAppendOp append) {
         next[3] = keep(missing, entry.getResult(0), state[3]);
         return next;
       });
-  add(nest.results[0], nest.results[1], keys,
-      "expects 'positions' to lie inside 'cache', got position %lld of %lld",
-      kDataError);
+  require(
+      nest.results[0], nest.results[1], keys,
+      "expects 'positions' to lie inside 'cache', got position %lld of %lld");
   if (table)
-    add(nest.results[2], nest.results[3], pool,
-        "expects 'page_table' to name pages of 'cache', got page %lld of %lld",
-        kDataError);
+    require(
+        nest.results[2], nest.results[3], pool,
+        "expects 'page_table' to name pages of 'cache', got page %lld of %lld");
 }

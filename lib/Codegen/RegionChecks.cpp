@@ -25,8 +25,9 @@ using namespace mlir::attn;
 
 using Predicate = arith::CmpIPredicate;
 
-/// Positions are clamped to 2^61 and moved by a number of rows; numbers of keys,
+/// Positions are clamped to this and moved by a number of rows; numbers of keys,
 /// heads and entries are less than 2^48.
+static constexpr int64_t kFarthest = int64_t(1) << 61;
 static constexpr unsigned kPositionBits = 62, kCountBits = 48;
 
 namespace {
@@ -104,14 +105,12 @@ Value RegionChecker::offsetOf(Value entry) {
         b, offset, type.getRank() == 0 ? ValueRange() : ValueRange(entry));
   offset =
       arith::IndexCastOp::create(b, b.getIndexType(), convertToI64(b, offset));
-  constexpr int64_t kFarthest = int64_t(1) << 61;
   offset = arith::MaxSIOp::create(b, offset, number(-kFarthest));
   return arith::MinSIOp::create(b, offset, number(kFarthest));
 }
 
 /// Return the interval of all positions.
 Interval RegionChecker::boundPositions() {
-  constexpr int64_t kFarthest = int64_t(1) << 61;
   auto loop = scf::ForOp::create(
       b, number(0), batch, number(1),
       ValueRange{number(kFarthest), number(-kFarthest)},
@@ -279,9 +278,7 @@ void RegionChecker::run() {
   if (reads.empty())
     return;
   // Where tensors do not fit together there is nothing to be looked at.
-  Value fit = checks.havePassed();
-  batch = arith::SelectOp::create(b, fit, checks.readExtent(scores.batch),
-                                  number(0));
+  batch = checks.ifGoodSoFar(checks.readExtent(scores.batch));
   heads = checks.readExtent(scores.heads);
   rows = checks.readExtent(scores.rows);
   keys = checks.readExtent(scores.keys);

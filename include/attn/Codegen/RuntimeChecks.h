@@ -53,9 +53,9 @@ public:
   /// Report `message`, which has a place for each of two numbers, where `fails`.
   void require(Value fails, Value got, Value wanted, StringRef message);
 
-  /// Return whether all checks so far have passed: only then may more than the
-  /// extents of tensors be looked at.
-  Value havePassed();
+  /// Return `count`, or 0 after a check that failed: then tensors may not fit
+  /// together, and no more than their extents may be looked at.
+  Value ifGoodSoFar(Value count);
 
   /// Return an extent as an index.
   Value readExtent(const NamedExtent &extent);
@@ -86,7 +86,6 @@ private:
   void add(Value fails, Value got, Value wanted, StringRef message,
            int64_t kind);
   Value readIndex(Value tensor, Value at);
-  Value ifGoodSoFar(Value count);
 
   func::FuncOp function;
   Operation *op = nullptr;
