@@ -263,6 +263,7 @@ static OwningOpRef<ModuleOp> isolate(Operation *op) {
   auto function = func::FuncOp::create(b, loc, kFunction, type);
   b.setInsertionPointToStart(function.addEntryBlock());
   Operation *copy = b.clone(*op);
+  b.setInsertionPoint(copy);
   for (OpOperand &operand : copy->getOpOperands()) {
     // A constant decides about chunks and more.
     if (matchPattern(operand.get(), m_Constant()))
@@ -270,9 +271,7 @@ static OwningOpRef<ModuleOp> isolate(Operation *op) {
     else
       operand.set(function.getArgument(operand.getOperandNumber()));
   }
-  for (OpOperand &operand : copy->getOpOperands())
-    if (Operation *constant = operand.get().getDefiningOp())
-      constant->moveBefore(copy);
+  b.setInsertionPointAfter(copy);
   func::ReturnOp::create(b, loc, copy->getResults());
   return module;
 }
