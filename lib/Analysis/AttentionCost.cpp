@@ -126,7 +126,7 @@ static void addScoreOperands(OperandReader &reader, OpT op) {
     reader.cost.notes.push_back("regions are not counted");
 }
 
-/// Return what attention of `width` bytes an element needs beside its bytes.
+/// Return what attention needs beside the bytes that it reads and writes.
 static CostPart attentionPart() {
   CostPart part;
   part.name = "attention";
@@ -136,9 +136,12 @@ static CostPart attentionPart() {
   return part;
 }
 
-/// State how an attention of this band grows.
+/// State how an attention of this band grows, and what its scores, which are sums
+/// in f64 or f32, would take.
 static void setGrowth(AttentionCost &cost, StringRef more = "") {
   const ScoreBand &band = *cost.band;
+  int64_t width = getElementTypeOrSelf(cost.op->getOperand(0)).isF64() ? 8 : 4;
+  cost.scores = width * (named("B") * named("H") * named("M") * named("N"));
   bool narrow = band.left && (band.right || band.causal);
   std::string keys = "N";
   if (narrow)
@@ -180,8 +183,6 @@ static AttentionCost costOf(SdpaOp op) {
     part.exponentials += part.exponentials;
   }
   cost.parts.push_back(part);
-  int64_t width = getElementTypeOrSelf(op.getQuery()).isF64() ? 8 : 4;
-  cost.scores = width * (named("B") * named("H") * named("M") * named("N"));
   setGrowth(cost);
   return cost;
 }
@@ -294,8 +295,6 @@ static AttentionCost costOf(MhaOp op) {
   cost.parts.push_back(part);
   cost.parts.push_back(projection("output projection", width, named("M"), outs,
                                   named("F"), bool(op.getOBias())));
-  int64_t sums = getElementTypeOrSelf(op.getX()).isF64() ? 8 : 4;
-  cost.scores = sums * (named("B") * named("H") * named("M") * named("N"));
   setGrowth(cost, " + B M C (H + G) D");
   cost.notes.push_back("what one part leaves to the next is counted as written "
                        "and read");

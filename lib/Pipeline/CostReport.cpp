@@ -114,12 +114,19 @@ static std::string numberText(std::optional<int64_t> value) {
   return value ? std::to_string(*value) : "?";
 }
 
+/// Return the size called `name`, if it is known.
+static std::optional<int64_t> sizeOf(const EvaluatedCost &cost,
+                                     StringRef name) {
+  auto size = cost.sizes.find(name);
+  if (size == cost.sizes.end())
+    return std::nullopt;
+  return size->second;
+}
+
 static void printSizes(const EvaluatedCost &cost, raw_ostream &os) {
   os << "  sizes: ";
   llvm::interleaveComma(cost.cost.extents, os, [&](const auto &extent) {
-    auto size = cost.sizes.find(extent.first);
-    os << extent.first << " = "
-       << (size == cost.sizes.end() ? "?" : std::to_string(size->second));
+    os << extent.first << " = " << numberText(sizeOf(cost, extent.first));
   });
   os << "\n";
 }
@@ -128,17 +135,13 @@ static void printBand(const EvaluatedCost &cost, raw_ostream &os) {
   if (!cost.cost.band)
     return;
   const ScoreBand &band = *cost.cost.band;
-  auto find = [&](StringRef name) -> std::optional<int64_t> {
-    auto size = cost.sizes.find(name);
-    if (size == cost.sizes.end())
-      return std::nullopt;
-    return size->second;
-  };
-  std::optional<int64_t> cells = find("S"), keys = find("K");
+  std::optional<int64_t> cells = sizeOf(cost, "S"), keys = sizeOf(cost, "K"),
+                         rows = sizeOf(cost, "M"), all = sizeOf(cost, "N");
   os << "  cells: " << numberText(cells) << " = S = " << band.cellsText();
-  if (!band.isWhole() && cells && find("M") && find("N")) {
-    double all = double(*find("M")) * double(*find("N"));
-    os << llvm::format("; %.1f %% of M N", all > 0 ? 100 * *cells / all : 0);
+  if (!band.isWhole() && cells && rows && all) {
+    double whole = double(*rows) * double(*all);
+    os << llvm::format("; %.1f %% of M N",
+                       whole > 0 ? 100 * *cells / whole : 0);
   }
   os << "\n  keys: " << numberText(keys) << " = K = " << band.keysText()
      << "\n";
@@ -235,17 +238,12 @@ static void writeJson(const EvaluatedCost &cost, llvm::json::OStream &json) {
   json.attribute("place", placeOf(cost.cost.op->getLoc()));
   json.attribute("op", cost.cost.op->getName().getStringRef());
   json.attributeObject("sizes", [&] {
-    for (const auto &[name, extent] : cost.cost.extents) {
-      auto size = cost.sizes.find(name);
-      json.attribute(name, size == cost.sizes.end()
-                               ? llvm::json::Value(nullptr)
-                               : llvm::json::Value(size->second));
-    }
+    for (const auto &[name, extent] : cost.cost.extents)
+      json.attribute(name, toJson(sizeOf(cost, name)));
   });
   if (const std::optional<ScoreBand> &band = cost.cost.band) {
-    writeFormula(json, "cells", band->cellsText(),
-                 band->countCells(cost.sizes));
-    writeFormula(json, "keys", band->keysText(), band->countKeys(cost.sizes));
+    writeFormula(json, "cells", band->cellsText(), sizeOf(cost, "S"));
+    writeFormula(json, "keys", band->keysText(), sizeOf(cost, "K"));
   }
   for (const Line &line : cost.lines)
     writeFormula(json, line.name, line.formula, line.value, line.whole);
