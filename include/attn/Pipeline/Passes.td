@@ -113,7 +113,7 @@ def Report : Pass<"attn-report", "::mlir::ModuleOp"> {
     prints, among others,
 
     ```
-    operations: 537395200 = 2 B H S D + 2 B H S E, without mask 1073741824
+    operations: 1074790400 = 2 B H S D + 2 B H S E, without mask 2147483648
     ```
   }];
   let options = [

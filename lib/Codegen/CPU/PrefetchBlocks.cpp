@@ -21,9 +21,9 @@
 //
 // Packing alone waits for memory, and the arithmetic does not use it. Next is the next block of keys, or, in the last
 // one, the task that this thread is likely to get: as many tasks on as there are threads. Each panel of a product asks
-// for a few lines: many at once would keep the panels themselves waiting. So do the rows of the next strip, where each
-// reads its own. Rows of a tile that is smaller than this one are
-// asked for too: that is no access, and nothing comes of it.
+// for a few lines: many at once would keep the panels themselves waiting. Where each strip reads
+// rows of its own, those of the next strip are asked for in the same way. So are rows that a smaller tile does not have:
+// that is no access, and nothing comes of it.
 
 #include "OpenMPCalls.h"
 
