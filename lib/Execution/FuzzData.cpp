@@ -84,17 +84,13 @@ Expected<GuardedTensor> mlir::attn::allocate(const FuzzCase &fuzz,
 // Elements
 //===----------------------------------------------------------------------===//
 
-static double uniform(FuzzRandom &random) {
-  return std::ldexp(static_cast<double>(random.next() >> 11), -52) - 1.0;
-}
-
 static void fillUniform(const HostTensor &tensor, FuzzRandom &random,
                         double amplitude) {
   // Whole numbers: some more of them without a scale would be all that counts.
   if (tensor.getKind() == ElementKind::I8)
     amplitude = 5;
   tensor.forEach([&](int64_t offset) {
-    tensor.store(offset, amplitude * uniform(random));
+    tensor.store(offset, amplitude * random.uniform());
   });
 }
 
@@ -111,7 +107,7 @@ static void fillScale(const FuzzCase &fuzz, const HostTensor &tensor,
                       FuzzRandom &random, bool ofValue) {
   bool ones = ofValue && fuzz.get("values") == "ones";
   tensor.forEach([&](int64_t offset) {
-    tensor.store(offset, ones ? 1.0 : 0.25 + std::fabs(uniform(random)));
+    tensor.store(offset, ones ? 1.0 : 0.25 + std::fabs(random.uniform()));
   });
 }
 
@@ -146,7 +142,7 @@ static void fillBias(const FuzzCase &fuzz, const HostTensor &tensor,
     char kind = rowKind;
     if (!data.empty() && random.onceIn(4))
       kind = data[random.below(data.size())];
-    double value = 2 * uniform(random);
+    double value = 2 * random.uniform();
     if (kind == 'i')
       value = -infinity;
     else if (kind == 'l')

@@ -4,6 +4,7 @@
 // Linear attention for the fuzzer: what a case can say, its function, its data.
 
 #include "FuzzLinear.h"
+#include "FuzzText.h"
 
 #include <cmath>
 #include <limits>
@@ -99,16 +100,6 @@ bool mlir::attn::isTooMuchLinear(const FuzzCase &fuzz) {
 // The function
 //===----------------------------------------------------------------------===//
 
-/// Return `letters`, heads first, as tensor `number` is laid out.
-static std::string inLayout(const FuzzCase &fuzz, unsigned number,
-                            StringRef letters) {
-  StringRef layout = fuzz.get("layout");
-  std::string result = letters.str();
-  if (number < layout.size() && layout[number] == 's')
-    std::swap(result[1], result[2]);
-  return result;
-}
-
 /// Return the type of states.
 static std::string getStateType(const FuzzCase &fuzz) {
   return fuzz.get("type") == "f64" ? "f64" : "f32";
@@ -171,14 +162,7 @@ std::string mlir::attn::getLinearText(const FuzzCase &fuzz,
     text += " normalize";
   if (fuzz.has("noncausal"))
     text += " non_causal";
-  static constexpr StringRef kNames[] = {"query", "key", "value", "output"};
-  std::string layout;
-  for (auto [name, letter] : llvm::zip(kNames, fuzz.get("layout")))
-    layout += ((layout.empty() ? "" : ", ") + name + " = " +
-               (letter == 's' ? "bshd" : "bhsd"))
-                  .str();
-  if (!layout.empty())
-    text += " layout = <" + layout + ">";
+  text += getLayoutText(fuzz);
   text += " : " + operands[0].getType(fuzz) + ", " + operands[1].getType(fuzz) +
           ", " + operands[2].getType(fuzz) + " -> " + results[0].getType(fuzz);
   for (const FuzzValue &result : results.drop_front())
@@ -191,10 +175,6 @@ std::string mlir::attn::getLinearText(const FuzzCase &fuzz,
 // Data
 //===----------------------------------------------------------------------===//
 
-static double uniform(FuzzRandom &random) {
-  return std::ldexp(static_cast<double>(random.next() >> 11), -52) - 1.0;
-}
-
 /// Fill a decay: mild, strong, far beyond every exponential, or positive now and
 /// then.
 static void fillDecay(const FuzzCase &fuzz, const HostTensor &tensor,
@@ -203,7 +183,7 @@ static void fillDecay(const FuzzCase &fuzz, const HostTensor &tensor,
   bool hasPositive = size <= 0.1 && random.onceIn(3);
   bool forgets = random.onceIn(4);
   tensor.forEach([&](int64_t offset) {
-    double decay = size * uniform(random);
+    double decay = size * random.uniform();
     if (!hasPositive)
       decay = -std::fabs(decay);
     if (forgets && random.onceIn(20))
@@ -228,7 +208,7 @@ void mlir::attn::fillLinear(const FuzzCase &fuzz, const FuzzValue &value,
     amplitude = std::min(amplitude, 1.0) *
                 std::sqrt(3.0 / (static_cast<double>(fuzz.getInt("D")) + 3));
   tensor.forEach([&](int64_t offset) {
-    double number = amplitude * uniform(random);
+    double number = amplitude * random.uniform();
     // Sums of keys, and most betas, are positive.
     if (value.name == "normalizer" || value.name == "beta")
       number = std::fabs(number);

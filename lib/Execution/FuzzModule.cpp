@@ -12,6 +12,7 @@
 #include "attn/Execution/FuzzCase.h"
 
 #include "FuzzLinear.h"
+#include "FuzzText.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -82,10 +83,8 @@ bool mlir::attn::isRefusedAtRunTime(const FuzzCase &fuzz) {
          (fuzz.has("positions") && fuzz.get("values") == "outside");
 }
 
-/// Return how tensor `number` of an attention is laid out: its letters, with
-/// heads first or the sequence first.
-static std::string inLayout(const FuzzCase &fuzz, unsigned number,
-                            StringRef letters) {
+std::string mlir::attn::inLayout(const FuzzCase &fuzz, unsigned number,
+                                 StringRef letters) {
   StringRef layout = fuzz.get("layout");
   std::string result = letters.str();
   if (number < layout.size() && layout[number] == 's')
@@ -290,7 +289,7 @@ static std::string getAttributeText(const FuzzCase &fuzz) {
   return text;
 }
 
-static std::string getLayoutText(const FuzzCase &fuzz) {
+std::string mlir::attn::getLayoutText(const FuzzCase &fuzz) {
   StringRef layout = fuzz.get("layout");
   if (layout.empty())
     return "";

@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 
@@ -28,6 +29,11 @@ public:
   /// Return a number from 0 to `end` - 1.
   int64_t below(int64_t end) {
     return static_cast<int64_t>(next() % static_cast<uint64_t>(end));
+  }
+
+  /// Return a number from -1 to 1.
+  double uniform() {
+    return std::ldexp(static_cast<double>(next() >> 11), -52) - 1.0;
   }
 
   /// Return true once in `times`.
