@@ -10,28 +10,20 @@
 
 #include "attn/Execution/LinearReference.h"
 
+#include "ReferenceParts.h"
+
 #include <cmath>
 #include <vector>
 
 using namespace mlir::attn;
+using namespace mlir::attn::reference;
 using llvm::createStringError;
 using llvm::Error;
 using llvm::Expected;
 using llvm::StringRef;
 using llvm::Twine;
 
-static HostTensor headsFirst(const HostTensor &tensor, AxisOrder order) {
-  return order == AxisOrder::HeadsFirst ? tensor
-                                        : tensor.transpose({0, 2, 1, 3});
-}
-
 namespace {
-/// The extents of a problem, and its three main tensors as [B, heads, T, C].
-struct LinearGeometry {
-  HostTensor query, key, value;
-  int64_t batch, heads, kvHeads, rows, steps, headSize, valueSize;
-};
-
 /// A state, the sizes of the terms of each element, and these times the number
 /// of exponentials that they went through.
 template <typename T>
@@ -57,14 +49,12 @@ struct Tracked {
 template <typename T>
 class LinearRunner {
 public:
-  LinearRunner(const LinearProblem &problem, const LinearGeometry &geometry,
+  LinearRunner(const LinearProblem &problem, const Geometry &geometry,
                LinearResult &result)
       : p(problem), g(geometry), result(result),
         matrix(g.headSize * g.valueSize), sums(g.headSize) {
     output = headsFirst(result.output, p.outputOrder);
-    double size = double(g.headSize);
-    scale = static_cast<T>(
-        p.scale.value_or(g.headSize == 0 ? 1.0 : 1.0 / std::sqrt(size)));
+    scale = static_cast<T>(getScale(p, g));
   }
 
   void run() {
@@ -104,7 +94,7 @@ private:
       for (int64_t h = head * group; h < (head + 1) * group; ++h)
         read(b, h, t);
     };
-    for (int64_t t = 0; t < g.steps; ++t) {
+    for (int64_t t = 0; t < g.keys; ++t) {
       decay(b, head, t);
       write(b, head, t);
       if (p.causal)
@@ -231,31 +221,13 @@ private:
   }
 
   const LinearProblem &p;
-  const LinearGeometry &g;
+  const Geometry &g;
   LinearResult &result;
   T scale;
   HostTensor output;
   Tracked<T> matrix, sums;
 };
 } // namespace
-
-static Expected<LinearGeometry> readGeometry(const LinearProblem &p) {
-  for (const HostTensor *tensor : {p.query, p.key, p.value})
-    if (!tensor || tensor->getRank() != 4)
-      return createStringError("expects query, key and value of rank 4");
-  LinearGeometry g;
-  g.query = headsFirst(*p.query, p.queryOrder);
-  g.key = headsFirst(*p.key, p.keyOrder);
-  g.value = headsFirst(*p.value, p.valueOrder);
-  g.batch = g.query.getDim(0);
-  g.heads = g.query.getDim(1);
-  g.rows = g.query.getDim(2);
-  g.headSize = g.query.getDim(3);
-  g.kvHeads = g.key.getDim(1);
-  g.steps = g.key.getDim(2);
-  g.valueSize = g.value.getDim(3);
-  return g;
-}
 
 /// Fails unless `tensor`, if it is there, has `shape`.
 static Error checkShape(StringRef name, const HostTensor *tensor,
@@ -266,16 +238,15 @@ static Error checkShape(StringRef name, const HostTensor *tensor,
                            tensor->getTypeName());
 }
 
-static Error checkProblem(const LinearProblem &p, const LinearGeometry &g) {
-  if (g.kvHeads == 0 ? g.heads != 0 : g.heads % g.kvHeads != 0)
-    return createStringError(Twine(g.heads) + " query heads do not share " +
-                             Twine(g.kvHeads) + " key heads evenly");
-  if (p.causal && g.rows != g.steps)
+static Error checkProblem(const LinearProblem &p, const Geometry &g) {
+  if (Error error = checkHeads(g))
+    return error;
+  if (p.causal && g.rows != g.keys)
     return createStringError("expects as many queries as keys, got " +
-                             Twine(g.rows) + " and " + Twine(g.steps));
+                             Twine(g.rows) + " and " + Twine(g.keys));
   bool perChannel = p.decay && p.decay->getRank() == 4;
   bool sharedBeta = p.beta && p.beta->getRank() == 3 && p.beta->getDim(1) == 1;
-  llvm::SmallVector<int64_t> decay = {g.batch, g.kvHeads, g.steps};
+  llvm::SmallVector<int64_t> decay = {g.batch, g.kvHeads, g.keys};
   if (perChannel)
     decay.push_back(g.headSize);
   struct Wanted {
@@ -284,10 +255,10 @@ static Error checkProblem(const LinearProblem &p, const LinearGeometry &g) {
     llvm::SmallVector<int64_t> shape;
   };
   const Wanted all[] = {
-      {"key", &g.key, {g.batch, g.kvHeads, g.steps, g.headSize}},
-      {"value", &g.value, {g.batch, g.kvHeads, g.steps, g.valueSize}},
+      {"key", &g.key, {g.batch, g.kvHeads, g.keys, g.headSize}},
+      {"value", &g.value, {g.batch, g.kvHeads, g.keys, g.valueSize}},
       {"decay", p.decay, decay},
-      {"beta", p.beta, {g.batch, sharedBeta ? 1 : g.kvHeads, g.steps}},
+      {"beta", p.beta, {g.batch, sharedBeta ? 1 : g.kvHeads, g.keys}},
       {"state", p.state, {g.batch, g.kvHeads, g.headSize, g.valueSize}},
       {"normalizer", p.normalizer, {g.batch, g.kvHeads, g.headSize}}};
   for (const Wanted &wanted : all)
@@ -298,7 +269,7 @@ static Error checkProblem(const LinearProblem &p, const LinearGeometry &g) {
 
 /// Allocate the results of a problem.
 static Expected<LinearResult> createResult(const LinearProblem &problem,
-                                           const LinearGeometry &g,
+                                           const Geometry &g,
                                            ElementKind outputKind,
                                            ElementKind stateKind) {
   llvm::SmallVector<int64_t, 4> shape = {g.batch, g.heads, g.rows, g.valueSize};
@@ -326,7 +297,7 @@ template <typename T>
 static Expected<LinearResult> compute(const LinearProblem &problem,
                                       ElementKind outputKind,
                                       ElementKind stateKind) {
-  Expected<LinearGeometry> geometry = readGeometry(problem);
+  Expected<Geometry> geometry = readGeometry(problem);
   if (!geometry)
     return geometry.takeError();
   if (Error error = checkProblem(problem, *geometry))

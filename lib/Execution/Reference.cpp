@@ -7,43 +7,25 @@
 //   P    = softmax of s over the keys that are not excluded, a sink in the
 //   denominator o    = sum of P[j] * v[j]
 
+#include "ReferenceParts.h"
 #include "ReferencePlaces.h"
 
 #include "attn/Execution/Reference.h"
 
-#include "llvm/Support/MathExtras.h"
 #include <cmath>
 #include <limits>
 #include <type_traits>
 #include <vector>
 
 using namespace mlir::attn;
+using namespace mlir::attn::reference;
 using llvm::createStringError;
 using llvm::Error;
 using llvm::Expected;
 using llvm::StringRef;
 using llvm::Twine;
 
-static HostTensor headsFirst(const HostTensor &tensor, AxisOrder order) {
-  return order == AxisOrder::HeadsFirst ? tensor
-                                        : tensor.transpose({0, 2, 1, 3});
-}
-
-/// Add two numbers; the nearest end of the range where the sum leaves it.
-static int64_t addSaturating(int64_t a, int64_t b) {
-  int64_t sum;
-  if (!llvm::AddOverflow(a, b, sum))
-    return sum;
-  return a > 0 ? INT64_MAX : INT64_MIN;
-}
-
 namespace {
-/// The extents of a problem, and its three main tensors as [B, H, S, D].
-struct Geometry {
-  HostTensor query, key, value;
-  int64_t batch, heads, kvHeads, rows, keys, headSize, valueSize;
-};
-
 /// A bias or a mask, read as if it had the shape [B, H, M, N]; a scale, read as if
 /// it had [B, G, N].
 class Broadcast {
@@ -109,24 +91,6 @@ static Error checkVector(StringRef name, const HostTensor *tensor, int64_t size,
   return checkExtent(name, 0, size, tensor->getDim(0));
 }
 
-static Expected<Geometry> readGeometry(const AttentionProblem &p) {
-  for (const HostTensor *tensor : {p.query, p.key, p.value})
-    if (!tensor || tensor->getRank() != 4)
-      return createStringError("expects query, key and value of rank 4");
-  Geometry g;
-  g.query = headsFirst(*p.query, p.queryOrder);
-  g.key = headsFirst(*p.key, p.keyOrder);
-  g.value = headsFirst(*p.value, p.valueOrder);
-  g.batch = g.query.getDim(0);
-  g.heads = g.query.getDim(1);
-  g.rows = g.query.getDim(2);
-  g.headSize = g.query.getDim(3);
-  g.kvHeads = g.key.getDim(1);
-  g.keys = g.key.getDim(2);
-  g.valueSize = g.value.getDim(3);
-  return g;
-}
-
 /// What dimension `dim` of the operand `name`, heads first, must be and is.
 struct MainExtent {
   StringRef name;
@@ -143,9 +107,8 @@ static Error checkProblem(const AttentionProblem &p, const Geometry &g) {
     if (Error error =
             checkExtent(extent.name, extent.dim, extent.wanted, extent.got))
       return error;
-  if (g.kvHeads == 0 ? g.heads != 0 : g.heads % g.kvHeads != 0)
-    return createStringError(Twine(g.heads) + " query heads do not share " +
-                             Twine(g.kvHeads) + " key heads evenly");
+  if (Error error = checkHeads(g))
+    return error;
   if (p.queryOffset && p.causal == Diagonal::BottomRight)
     return createStringError("'query_offset' does not go with bottom_right");
   int64_t scores[] = {g.batch, g.heads, g.rows, g.keys};
@@ -176,8 +139,8 @@ public:
             AttentionResult &result)
       : p(problem), g(geometry), result(result), bias(p.bias), mask(p.mask),
         keyScale(p.keyScale), valueScale(p.valueScale),
-        scale(static_cast<T>(p.scale.value_or(defaultScale()))), scores(g.keys),
-        excluded(g.keys), shown(g.valueSize) {
+        scale(static_cast<T>(getScale(p, g))), scores(g.keys), excluded(g.keys),
+        shown(g.valueSize) {
     output = headsFirst(result.output, p.outputOrder);
     mayShow = headsFirst(result.mayShow, p.outputOrder);
   }
@@ -189,10 +152,6 @@ public:
   }
 
 private:
-  double defaultScale() const {
-    return g.headSize == 0 ? 1.0 : 1.0 / std::sqrt(double(g.headSize));
-  }
-
   /// Compute the query heads that read key head `head`.
   void runGroup(int64_t b, int64_t head) {
     int64_t size = g.heads / g.kvHeads;

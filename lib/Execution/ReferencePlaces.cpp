@@ -6,10 +6,13 @@
 
 #include "ReferencePlaces.h"
 
+#include "ReferenceParts.h"
+
 #include <cmath>
 #include <limits>
 
 using namespace mlir::attn;
+using namespace mlir::attn::reference;
 using llvm::createStringError;
 using llvm::Error;
 using llvm::Expected;
@@ -98,13 +101,6 @@ Error Entry::findRows() {
   for (int64_t row = first; row < end; ++row)
     rows.push_back({p.rowEnds ? 0 : number, row});
   return Error::success();
-}
-
-static int64_t addSaturating(int64_t a, int64_t b) {
-  int64_t sum;
-  if (!__builtin_add_overflow(a, b, &sum))
-    return sum;
-  return a > 0 ? INT64_MAX : INT64_MIN;
 }
 
 Error Entry::findKeys() {

@@ -15,17 +15,11 @@ namespace mlir::attn {
 enum class KeyFeature { Identity, Elu1, Relu, Exp };
 
 /// One linear attention: operands (null = absent) and settings.
-struct LinearProblem {
-  const HostTensor *query = nullptr, *key = nullptr, *value = nullptr;
+struct LinearProblem : HeadsProblem {
   const HostTensor *decay = nullptr, *beta = nullptr, *state = nullptr,
                    *normalizer = nullptr;
-  std::optional<double> scale;
   KeyFeature feature = KeyFeature::Identity;
   bool normalize = false, causal = true;
-  AxisOrder queryOrder = AxisOrder::HeadsFirst,
-            keyOrder = AxisOrder::HeadsFirst,
-            valueOrder = AxisOrder::HeadsFirst,
-            outputOrder = AxisOrder::HeadsFirst;
 };
 
 /// How large the terms of a result's sums are. An element is a sum of products;

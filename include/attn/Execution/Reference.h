@@ -23,9 +23,19 @@ enum class Diagonal { None, TopLeft, BottomRight };
 /// the sequence before the heads.
 enum class AxisOrder { HeadsFirst, SequenceFirst };
 
-/// One attention: operands (null = absent) and settings (none = absent).
-struct AttentionProblem {
+/// What every attention has, by softmax or linear.
+struct HeadsProblem {
   const HostTensor *query = nullptr, *key = nullptr, *value = nullptr;
+  /// None is 1 / sqrt(D).
+  std::optional<double> scale;
+  AxisOrder queryOrder = AxisOrder::HeadsFirst,
+            keyOrder = AxisOrder::HeadsFirst,
+            valueOrder = AxisOrder::HeadsFirst,
+            outputOrder = AxisOrder::HeadsFirst;
+};
+
+/// One attention: operands (null = absent) and settings (none = absent).
+struct AttentionProblem : HeadsProblem {
   const HostTensor *keyScale = nullptr, *valueScale = nullptr;
   /// Pages of keys by batch entry, and the ends of the sequences whose queries,
   /// and whose keys, are in one tensor.
@@ -33,13 +43,9 @@ struct AttentionProblem {
   const HostTensor *bias = nullptr, *mask = nullptr, *kvLengths = nullptr,
                    *queryOffset = nullptr, *sinks = nullptr;
 
-  std::optional<double> scale, softcap;
+  std::optional<double> softcap;
   std::optional<int64_t> windowLeft, windowRight;
   Diagonal causal = Diagonal::None;
-  AxisOrder queryOrder = AxisOrder::HeadsFirst,
-            keyOrder = AxisOrder::HeadsFirst,
-            valueOrder = AxisOrder::HeadsFirst,
-            outputOrder = AxisOrder::HeadsFirst;
 
   /// What changes a score, and what leaves out a key; null is absent.
   std::shared_ptr<const RegionFunction> scoreMod, maskMod;
