@@ -20,7 +20,7 @@ struct Expectation {
   const HostTensor *exact, *plain;
   const HostTensor *mayShow = nullptr;
   /// Whether the result is no sum of values: an lse, or weights.
-  bool isLse = false;
+  bool isNoSum = false;
   /// What the plain computation's error is multiplied by: less than 1 where it
   /// ran in f32 for want of anything between f64 and exact.
   double errorScale = 1;
@@ -59,7 +59,7 @@ static void judge(Verification &verification, StringRef judge, int64_t number,
   if (isFloat(result.getKind())) {
     terms.plainError = expected.errorScale *
                        largestDifference(*expected.plain, *expected.exact);
-    options.limit = expected.isLse ? lseLimit(terms) : outputLimit(terms);
+    options.limit = expected.isNoSum ? lseLimit(terms) : outputLimit(terms);
     options.limit += expected.ownError;
     if (expected.errorScale == 1)
       options.plain = expected.plain;
@@ -74,6 +74,19 @@ static void judge(Verification &verification, StringRef judge, int64_t number,
   verification.worst = comparison;
   verification.result = number;
   verification.judge = judge;
+}
+
+/// Let the reference judge a result as it is `expected`, and the interpreter with
+/// the same limits.
+static void judgeTwice(Verification &verification, int64_t number,
+                       const HostTensor &result, Expectation expected,
+                       const HostTensor &interpreted, const ErrorTerms &terms) {
+  judge(verification, "the reference", number, result, expected, terms);
+  // The interpreter's exact is f64, which for an f64 query has an error too.
+  if (terms.kind == ElementKind::F64)
+    expected.ownError = largestDifference(*expected.plain, *expected.exact);
+  expected.exact = &interpreted;
+  judge(verification, "the interpreter", number, result, expected, terms);
 }
 
 /// Let the interpreter alone judge `results`.
@@ -130,17 +143,11 @@ static llvm::Error judgeAttention(Verification &verification,
   for (auto [number, value] : llvm::enumerate(terminator->getOperands())) {
     Expectation expected{&exact->output, &plain->output, &exact->mayShow};
     if (value == op.getLse())
-      expected = {&exact->lse, &plain->lse, nullptr, /*isLse=*/true};
+      expected = {&exact->lse, &plain->lse, nullptr, /*isNoSum=*/true};
     else if (value == op.getWeights())
-      expected = {&exact->weights, &plain->weights, nullptr, /*isLse=*/true};
-    judge(verification, "the reference", number, results[number], expected,
-          terms);
-    // The interpreter's exact is f64, which for an f64 query has an error too.
-    if (terms.kind == ElementKind::F64)
-      expected.ownError = largestDifference(*expected.plain, *expected.exact);
-    expected.exact = &interpreted[number];
-    judge(verification, "the interpreter", number, results[number], expected,
-          terms);
+      expected = {&exact->weights, &plain->weights, nullptr, /*isNoSum=*/true};
+    judgeTwice(verification, number, results[number], expected,
+               interpreted[number], terms);
   }
   return llvm::Error::success();
 }
@@ -178,14 +185,8 @@ static llvm::Error judgeLinearAttention(Verification &verification,
         isOutput ? problem.query->getKind() : results[number].getKind();
     terms.largestValue = sums.size;
     terms.largestScore = sums.size > 0 ? sums.steps / sums.size : 0;
-    judge(verification, "the reference", number, results[number], expected,
-          terms);
-    // The interpreter's exact is f64, which for an f64 query has an error too.
-    if (terms.kind == ElementKind::F64)
-      expected.ownError = largestDifference(*expected.plain, *expected.exact);
-    expected.exact = &interpreted[number];
-    judge(verification, "the interpreter", number, results[number], expected,
-          terms);
+    judgeTwice(verification, number, results[number], expected,
+               interpreted[number], terms);
   }
   return llvm::Error::success();
 }
