@@ -28,8 +28,8 @@ struct NamedWorkload {
     int64_t left = -1, right = -1;
   };
 
-  /// What it stands for: prompts, images, decode; more of all kinds; layers; linear
-  /// attention.
+  /// What it stands for: prompts, images, decode; more of all kinds; rules written
+  /// as regions; layers; linear attention.
   StringLiteral group;
   StringLiteral name;
   int64_t batch, heads, kvHeads, rows, keys, headSize;
