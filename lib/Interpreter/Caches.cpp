@@ -4,24 +4,12 @@
 // attn.cache_append by its definition. The quotient that is stored in a byte is one of f32, whatever the arithmetic: the
 // byte is a result, and not near one.
 
-#include "Machine.h"
-
-#include "attn/IR/AttentionShape.h"
+#include "Sdpa.h"
 
 #include <cmath>
 
 using namespace mlir;
 using namespace mlir::attn;
-
-/// Return the element of `tensor` at `index`, aligned to the right; an extent of 1 is
-/// the same for all.
-static double broadcast(const TensorValue &tensor, ArrayRef<int64_t> index) {
-  int64_t offset = 0;
-  for (auto [i, extent] :
-       llvm::zip_equal(index.take_back(tensor.getRank()), tensor.shape))
-    offset = offset * extent + (extent == 1 ? 0 : i);
-  return tensor.cells[offset].real;
-}
 
 /// Return `value` over `scale` as `type`, a type of a byte, keeps it.
 static Cell toByte(Machine &machine, double value, double scale, Type type) {
@@ -77,7 +65,8 @@ static LogicalResult runCacheAppend(Machine &machine, CacheAppendOp op) {
           if (to == Layout::bshd)
             std::swap(place[1], place[2]);
           double value = rows.real(source);
-          double by = scale ? broadcast(*scale, {entry, g, position}) : 1.0;
+          double by =
+              scale ? broadcast(*scale, {entry, g, position}).real : 1.0;
           cache.cells[cache.offsetOf(place)] =
               isByte ? toByte(machine, value, by, type)
                      : realCell(machine.round(value, type));

@@ -3,10 +3,7 @@
 //
 // attn.linear_attention by its definition, one step after the other.
 
-#include "Machine.h"
-
-#include "attn/IR/AttentionShape.h"
-#include "attn/IR/AttnOps.h"
+#include "Sdpa.h"
 
 #include <cmath>
 
@@ -14,28 +11,6 @@ using namespace mlir;
 using namespace mlir::attn;
 
 namespace {
-/// A rank-4 tensor of heads in either layout.
-struct HeadRows {
-  HeadRows(const TensorValue &tensor, Layout layout)
-      : cells(tensor.cells.data()), isHeadsFirst(layout == Layout::bhsd),
-        heads(tensor.shape[headDim(layout)]),
-        sequence(tensor.shape[sequenceDim(layout)]),
-        channels(tensor.shape[kChannelDim]) {}
-
-  /// Return where the channels of one head of one token begin.
-  int64_t offset(int64_t b, int64_t h, int64_t s) const {
-    int64_t row = isHeadsFirst ? h * sequence + s : s * heads + h;
-    return (b * heads * sequence + row) * channels;
-  }
-  const Cell *row(int64_t b, int64_t h, int64_t s) const {
-    return cells + offset(b, h, s);
-  }
-
-  const Cell *cells;
-  bool isHeadsFirst;
-  int64_t heads, sequence, channels;
-};
-
 /// The tensors of one op; null is absent.
 struct LinearOperands {
   const TensorValue *query, *key, *value, *decay, *beta, *state, *normalizer;
@@ -169,10 +144,10 @@ private:
 
   void readAll(int64_t b, int64_t head, int64_t t) {
     int64_t group = query.heads / key.heads;
-    HeadRows place(output, op.getOutputLayout());
+    Heads place(output, op.getOutputLayout());
     for (int64_t h = head * group; h < (head + 1) * group; ++h)
       read(features(query.row(b, h, t)),
-           output.cells.data() + place.offset(b, h, t));
+           output.cells.data() + place.rowOffset(b, h, t));
     statistics.operations += 2 * group * size * width;
   }
 
@@ -199,7 +174,7 @@ private:
   LinearAttentionOp op;
   const LinearOperands &in;
   AttentionStatistics &statistics;
-  HeadRows query, key, value;
+  Heads query, key, value;
   int64_t batch, size, width;
   T scale;
   /// The state of a head, and the magnitudes of what its elements are sums of.
@@ -226,8 +201,7 @@ static LogicalResult verifyShape(Operation *op, StringRef name,
 /// dimension is dynamic.
 static LogicalResult verifyOperands(LinearAttentionOp op,
                                     const LinearOperands &in) {
-  HeadRows query(*in.query, op.getQueryLayout()),
-      key(*in.key, op.getKeyLayout());
+  Heads query(*in.query, op.getQueryLayout()), key(*in.key, op.getKeyLayout());
   int64_t batch = in.query->shape[kBatchDim], heads = key.heads,
           steps = key.sequence, size = query.channels,
           width = in.value->shape[kChannelDim];
@@ -267,12 +241,8 @@ static void runIn(Machine &machine, LinearAttentionOp op,
   LinearMachine<T> linear(op, in, machine.statistics);
   linear.run();
   auto give = [&](Value result, TensorValue tensor) {
-    if (!result)
-      return;
-    tensor.elementType = getElementTypeOrSelf(result);
-    for (Cell &cell : tensor.cells)
-      cell.real = machine.round(cell.real, tensor.elementType);
-    machine.set(result, std::move(tensor));
+    if (result)
+      setRounded(machine, result, std::move(tensor));
   };
   give(op.getOutput(), std::move(linear.output));
   give(op.getNewState(), std::move(linear.state));

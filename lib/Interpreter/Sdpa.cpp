@@ -32,26 +32,15 @@ bool mlir::attn::isOutsideBand(int64_t key, int64_t position, bool causal,
          (right && key > addSaturating(position, *right));
 }
 
+Cell mlir::attn::broadcast(const TensorValue &tensor, ArrayRef<int64_t> index) {
+  int64_t offset = 0;
+  ArrayRef<int64_t> own = index.take_back(tensor.getRank());
+  for (auto [i, extent] : llvm::zip_equal(own, tensor.shape))
+    offset = offset * extent + (extent == 1 ? 0 : i);
+  return tensor.cells[offset];
+}
+
 namespace {
-/// A rank-4 tensor whose element is named by batch, head, sequence, channel.
-struct Heads {
-  Heads(const TensorValue &tensor, Layout layout)
-      : tensor(tensor), isHeadsFirst(layout == Layout::bhsd),
-        heads(tensor.shape[headDim(layout)]),
-        sequence(tensor.shape[sequenceDim(layout)]),
-        channels(tensor.shape[kChannelDim]) {}
-
-  /// Return where the channels of one head of one token begin.
-  int64_t rowOffset(int64_t b, int64_t h, int64_t s) const {
-    int64_t row = isHeadsFirst ? h * sequence + s : s * heads + h;
-    return (b * heads * sequence + row) * channels;
-  }
-
-  const TensorValue &tensor;
-  bool isHeadsFirst;
-  int64_t heads, sequence, channels;
-};
-
 /// One attention in arithmetic of type T.
 template <typename T>
 class SdpaRunner {
@@ -83,15 +72,6 @@ public:
   }
 
 private:
-  /// Return the element of a bias or mask that broadcasts to [B, H, M, N].
-  static Cell broadcast(const TensorValue &tensor, ArrayRef<int64_t> index) {
-    int64_t offset = 0;
-    ArrayRef<int64_t> own = index.take_back(tensor.getRank());
-    for (auto [i, extent] : llvm::zip_equal(own, tensor.shape))
-      offset = offset * extent + (extent == 1 ? 0 : i);
-    return tensor.cells[offset];
-  }
-
   /// Return element `cell` of `stored`, a key or a value, as a number.
   static T number(const Heads &stored, Cell cell) {
     return stored.tensor.isFloat() ? static_cast<T>(cell.real)
@@ -360,8 +340,8 @@ FailureOr<SdpaOutputs> mlir::attn::computeSdpa(Machine &machine, Operation *op,
   return outputs;
 }
 
-/// Store `tensor` as the value `result`.
-static void setRounded(Machine &machine, Value result, TensorValue tensor) {
+void mlir::attn::setRounded(Machine &machine, Value result,
+                            TensorValue tensor) {
   tensor.elementType =
       cast<RankedTensorType>(result.getType()).getElementType();
   for (Cell &cell : tensor.cells)

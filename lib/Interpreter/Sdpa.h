@@ -8,9 +8,34 @@
 
 #include "Machine.h"
 
+#include "attn/IR/AttentionShape.h"
+
 #include "attn/IR/AttnOps.h"
 
 namespace mlir::attn {
+
+/// A rank-4 tensor whose element is named by batch, head, sequence, channel.
+struct Heads {
+  Heads(const TensorValue &tensor, Layout layout)
+      : tensor(tensor), isHeadsFirst(layout == Layout::bhsd),
+        heads(tensor.shape[headDim(layout)]),
+        sequence(tensor.shape[sequenceDim(layout)]),
+        channels(tensor.shape[kChannelDim]) {}
+
+  /// Return where the channels of one head of one token begin.
+  int64_t rowOffset(int64_t b, int64_t h, int64_t s) const {
+    int64_t row = isHeadsFirst ? h * sequence + s : s * heads + h;
+    return (b * heads * sequence + row) * channels;
+  }
+
+  const Cell *row(int64_t b, int64_t h, int64_t s) const {
+    return tensor.cells.data() + rowOffset(b, h, s);
+  }
+
+  const TensorValue &tensor;
+  bool isHeadsFirst;
+  int64_t heads, sequence, channels;
+};
 
 /// Operands and settings of one attention; null or none is absent.
 struct SdpaInputs {
@@ -55,6 +80,13 @@ FailureOr<SdpaOutputs> computeSdpa(Machine &machine, Operation *op,
 FailureOr<SdpaOutputs> computePlacedSdpa(Machine &machine, Operation *op,
                                          const SdpaInputs &inputs,
                                          const SdpaPlaces &places);
+
+/// Store `tensor` as the value `result`.
+void setRounded(Machine &machine, Value result, TensorValue tensor);
+
+/// Return the element of `tensor` at `index`, aligned to the right; an extent of 1
+/// is the same for all.
+Cell broadcast(const TensorValue &tensor, ArrayRef<int64_t> index);
 
 /// Add two numbers; the nearest end of the range where the sum leaves it.
 int64_t addSaturating(int64_t a, int64_t b);

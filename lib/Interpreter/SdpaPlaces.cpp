@@ -157,15 +157,6 @@ TensorValue PlacedSdpa::copy(const TensorValue &tensor, const Axes &axes,
   return result;
 }
 
-/// Return where `index`, aligned to the right, is in `tensor`.
-static int64_t offsetIn(const TensorValue &tensor, ArrayRef<int64_t> index) {
-  int64_t offset = 0;
-  for (auto [i, extent] :
-       llvm::zip_equal(index.take_back(tensor.getRank()), tensor.shape))
-    offset = offset * extent + (extent == 1 ? 0 : i);
-  return offset;
-}
-
 TensorValue PlacedSdpa::copyScale(const TensorValue &scale,
                                   ArrayRef<Place> from) {
   TensorValue result(scale.elementType, {1, key.heads, int64_t(from.size())},
@@ -174,7 +165,7 @@ TensorValue PlacedSdpa::copyScale(const TensorValue &scale,
   for (int64_t h = 0; h < key.heads; ++h)
     for (Place place : from) {
       if (place.isThere)
-        *next = scale.cells[offsetIn(scale, {place.batch, h, place.row})];
+        *next = broadcast(scale, {place.batch, h, place.row});
       ++next;
     }
   return result;
@@ -188,7 +179,7 @@ TensorValue PlacedSdpa::copyScores(const TensorValue &tensor, int64_t number,
   for (int64_t h = 0; h < query.heads; ++h)
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < keys; ++j)
-        *next++ = tensor.cells[offsetIn(tensor, {number, h, i, j})];
+        *next++ = broadcast(tensor, {number, h, i, j});
   return result;
 }
 
