@@ -11,18 +11,34 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-static int64_t headsAxis(AxisOrder order) {
-  return order == AxisOrder::HeadsFirst ? 1 : 2;
+/// Return how many heads `tensor` has. Without a batch it is rows, heads, channels.
+static int64_t countHeads(const HostTensor &tensor, AxisOrder order) {
+  bool isSecond = tensor.getRank() == 3 || order == AxisOrder::HeadsFirst;
+  return tensor.getDim(isSecond ? 1 : 2);
 }
 
-static int64_t sequenceAxis(AxisOrder order) {
-  return order == AxisOrder::HeadsFirst ? 2 : 1;
+/// Return how many rows it has: of an entry of the batch or a page, or of all
+/// sequences.
+static int64_t countRows(const HostTensor &tensor, AxisOrder order) {
+  if (tensor.getRank() == 3)
+    return tensor.getDim(0);
+  return tensor.getDim(order == AxisOrder::HeadsFirst ? 2 : 1);
 }
 
 /// Return element `b` of a vector, or a scalar.
 static int64_t elementOf(const HostTensor &tensor, int64_t b) {
   return tensor.loadInteger(
       tensor.getRank() == 0 ? 0 : b * tensor.getStrides().front());
+}
+
+/// Return how many rows sequence `b` has that `ends` tell, or `all` without them.
+static int64_t countOwn(const HostTensor *ends, int64_t b, int64_t all) {
+  return ends ? elementOf(*ends, b + 1) - elementOf(*ends, b) : all;
+}
+
+/// Return how many entries the batch has.
+static int64_t countEntries(const AttentionProblem &p) {
+  return p.rowEnds ? p.rowEnds->getDim(0) - 1 : p.query->getDim(0);
 }
 
 /// Rows of which each key is looked at to count those that a region leaves. Of more
@@ -33,7 +49,7 @@ static constexpr int64_t kCountedRows = 256;
 /// heads.
 static int64_t countKept(const AttentionProblem &p, int64_t b,
                          __int128 position, int64_t first, int64_t end) {
-  int64_t heads = p.query->getDim(headsAxis(p.queryOrder));
+  int64_t heads = countHeads(*p.query, p.queryOrder);
   if (!p.maskMod)
     return (end - first) * heads;
   int64_t kept = 0;
@@ -44,13 +60,16 @@ static int64_t countKept(const AttentionProblem &p, int64_t b,
 }
 
 int64_t mlir::attn::countAttended(const AttentionProblem &p) {
-  int64_t rows = p.query->getDim(sequenceAxis(p.queryOrder));
-  int64_t allKeys = p.key->getDim(sequenceAxis(p.keyOrder));
+  int64_t allRows = countRows(*p.query, p.queryOrder);
+  int64_t allKeys = countRows(*p.key, p.keyOrder);
+  if (p.pageTable)
+    allKeys *= p.pageTable->getDim(1);
   int64_t attended = 0;
-  for (int64_t b = 0, e = p.query->getDim(0); b < e; ++b) {
-    int64_t keys = allKeys;
+  for (int64_t b = 0, e = countEntries(p); b < e; ++b) {
+    int64_t rows = countOwn(p.rowEnds, b, allRows);
+    int64_t keys = countOwn(p.keyEnds, b, allKeys);
     if (p.kvLengths)
-      keys = std::clamp<int64_t>(elementOf(*p.kvLengths, b), 0, allKeys);
+      keys = std::clamp<int64_t>(elementOf(*p.kvLengths, b), 0, keys);
     int64_t offset = 0;
     if (p.queryOffset)
       offset = elementOf(*p.queryOffset, b);
@@ -79,10 +98,10 @@ int64_t mlir::attn::countAttended(const AttentionProblem &p) {
 /// Return the operations of a linear attention step by step: the write, the read
 /// of each query, and with a delta rule that of the key.
 static int64_t countLinear(const LinearProblem &p) {
-  int64_t steps = p.key->getDim(sequenceAxis(p.keyOrder)) *
-                  p.key->getDim(headsAxis(p.keyOrder)) * (p.beta ? 2 : 1);
-  int64_t reads = p.query->getDim(sequenceAxis(p.queryOrder)) *
-                  p.query->getDim(headsAxis(p.queryOrder));
+  int64_t steps = countRows(*p.key, p.keyOrder) *
+                  countHeads(*p.key, p.keyOrder) * (p.beta ? 2 : 1);
+  int64_t reads =
+      countRows(*p.query, p.queryOrder) * countHeads(*p.query, p.queryOrder);
   return 2 * p.query->getDim(0) * (steps + reads) * p.query->getDim(3) *
          p.value->getDim(3);
 }
@@ -93,7 +112,8 @@ mlir::attn::countOperations(func::FuncOp function,
   if (SdpaOp op = getSingleAttention(function)) {
     AttentionProblem problem = getProblem(op, inputs);
     return 2 * countAttended(problem) *
-           (problem.query->getDim(3) + problem.value->getDim(3));
+           (problem.query->getShape().back() +
+            problem.value->getShape().back());
   }
   if (LinearAttentionOp op = getSingleLinearAttention(function))
     return countLinear(getProblem(op, inputs));
@@ -106,16 +126,18 @@ mlir::attn::countOperations(func::FuncOp function,
 }
 
 /// Return how many bytes of keys and values lie behind the last key of each
-/// batch, which nobody reads.
+/// batch, which nobody reads. Pages, which entries may share, all count as read.
 static int64_t countUnread(const AttentionProblem &p) {
-  if (!p.kvLengths)
+  if (!p.kvLengths || p.pageTable)
     return 0;
-  int64_t keys = p.key->getDim(sequenceAxis(p.keyOrder)), unread = 0;
-  for (int64_t b = 0, e = p.query->getDim(0); b < e; ++b)
+  int64_t allKeys = countRows(*p.key, p.keyOrder), unread = 0;
+  for (int64_t b = 0, e = countEntries(p); b < e; ++b) {
+    int64_t keys = countOwn(p.keyEnds, b, allKeys);
     unread += keys - std::clamp<int64_t>(elementOf(*p.kvLengths, b), 0, keys);
-  return unread * p.key->getDim(headsAxis(p.keyOrder)) *
-         (p.key->getDim(3) * getByteSize(p.key->getKind()) +
-          p.value->getDim(3) * getByteSize(p.value->getKind()));
+  }
+  return unread * countHeads(*p.key, p.keyOrder) *
+         (p.key->getShape().back() * getByteSize(p.key->getKind()) +
+          p.value->getShape().back() * getByteSize(p.value->getKind()));
 }
 
 llvm::Expected<Workload> mlir::attn::describeWork(func::FuncOp function,
