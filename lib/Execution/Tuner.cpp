@@ -303,8 +303,7 @@ static std::vector<TuneCase> listCases(ModuleOp module,
       cases.push_back(std::move(next));
   };
   module.walk([&](SdpaOp op) {
-    // Where weights are written, that is most of the time.
-    if (op.getSchedule() || op.getWeights())
+    if (op.getSchedule() || !canRecord(op))
       return;
     RowCount count = getRowCount(op);
     if (count != RowCount::Few)

@@ -43,6 +43,8 @@ static FailureOr<ScheduleAttr> findSchedule(SdpaOp op, bool few,
 static LogicalResult apply(OpBuilder &b, SdpaOp op,
                            const ScheduleRecord &record,
                            const TargetInfo &target) {
+  if (!canRecord(op))
+    return success();
   ScheduleAttr found[2];
   for (bool few : {false, true}) {
     FailureOr<ScheduleAttr> schedule = findSchedule(op, few, record, target);

@@ -30,6 +30,12 @@ static constexpr int64_t kVersion = 1;
 // What a record is about
 //===----------------------------------------------------------------------===//
 
+bool attn::canRecord(SdpaOp op) {
+  return !op.isPaged() && !op.hasPackedRows() && !op.getKeyScale() &&
+         !op.getValueScale() && !op.getWeights() && op.getScoreMod().empty() &&
+         op.getMaskMod().empty();
+}
+
 std::string attn::getScheduleKey(SdpaOp op, bool few) {
   std::string key;
   llvm::raw_string_ostream os(key);
@@ -41,8 +47,7 @@ std::string attn::getScheduleKey(SdpaOp op, bool few) {
                                           {"kv_lengths", op.getKvLengths()},
                                           {"query_offset", op.getQueryOffset()},
                                           {"sinks", op.getSinks()},
-                                          {"lse", op.getLse()},
-                                          {"weights", op.getWeights()}};
+                                          {"lse", op.getLse()}};
   for (auto [name, value] : others) {
     if (!value)
       continue;

@@ -20,6 +20,11 @@
 
 namespace mlir::attn {
 
+/// Return whether a record can have a schedule for `op`. What pages, packed
+/// sequences, scales and regions take is in no key, and the tuner has no arguments
+/// for them; where weights are written, that is most of the time.
+bool canRecord(SdpaOp op);
+
 /// Return all of `op` that its speed depends on, as text; with `few` for the
 /// kernel of few rows where the number of rows is dynamic. The op is as phase
 /// core leaves it.
