@@ -8,10 +8,10 @@
 
 #include "Letters.h"
 
+#include "attn/Target/CPU/Link.h"
+
 #include "llvm/Support/CRC.h"
 #include "llvm/Support/Compression.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -144,10 +144,5 @@ std::string Picture::encodePng() const {
 }
 
 llvm::Error Picture::save(const Twine &path) const {
-  std::error_code error;
-  llvm::raw_fd_ostream file(path.str(), error, llvm::sys::fs::OF_None);
-  if (error)
-    return llvm::createStringError("'" + path + "': " + error.message());
-  file << encodePng();
-  return llvm::Error::success();
+  return writeOutput(encodePng(), path.str());
 }

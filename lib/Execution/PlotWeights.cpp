@@ -11,6 +11,8 @@
 
 #include "attn/Execution/PlotWeights.h"
 
+#include "attn/Target/CPU/Link.h"
+
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
@@ -30,7 +32,7 @@ static constexpr int64_t kMostCells = 1024, kSide = 560, kMostCell = 24;
 static constexpr int64_t kLabelledCell = 9, kNumberedCell = 20;
 
 /// Letters of a label at most.
-static constexpr size_t kMostLetters = 14;
+static constexpr int kMostLetters = 14;
 
 static constexpr Color kInk = {40, 40, 40}, kFrame = {160, 160, 160},
                        kNaN = {210, 40, 40};
@@ -54,9 +56,12 @@ static Color colorOf(double share) {
 
 /// Return `text` short enough for the margin.
 static std::string shortened(StringRef text) {
-  return text.size() <= kMostLetters
-             ? text.str()
-             : text.take_front(kMostLetters - 1).str() + "~";
+  if (countLetters(text) <= kMostLetters)
+    return text.str();
+  // A letter of several bytes goes as a whole.
+  while (countLetters(text) >= kMostLetters)
+    text = text.drop_back();
+  return text.str() + "~";
 }
 
 namespace {
@@ -248,12 +253,7 @@ llvm::Error attn::plotWeights(StringRef folder, ArrayRef<HostTensor> weights,
   }
   SmallString<128> path(folder);
   llvm::sys::path::append(path, "index.html");
-  std::error_code error;
-  llvm::raw_fd_ostream file(path, error);
-  if (error)
-    return llvm::createStringError("'" + path + "': " + error.message());
-  file << page;
-  return llvm::Error::success();
+  return writeOutput(page, path);
 }
 
 llvm::Expected<std::vector<std::string>> attn::readLabels(StringRef path) {
