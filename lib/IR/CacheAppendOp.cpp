@@ -49,10 +49,10 @@ LogicalResult CacheAppendOp::verify() {
   SharedDim batch, heads, count, channels, pool, page, pages;
   SharedDim &cacheBatch = table ? pool : batch;
   // cache_append-C2
-  if (failed(verifyHeads(*this, rows, getRowsLayout(), batch, heads, count,
-                         channels)) ||
-      failed(verifyHeads(*this, cache, getCacheLayout(), cacheBatch, heads,
-                         page, channels)))
+  if (failed(verifyLaidOut(*this, rows, getRowsLayout(), batch, heads, count,
+                           channels)) ||
+      failed(verifyLaidOut(*this, cache, getCacheLayout(), cacheBatch, heads,
+                           page, channels)))
     return failure();
   // cache_append-C3
   bool each = positions.tensor().getRank() == 2;

@@ -50,14 +50,14 @@ static LogicalResult verifyMain(LinearAttentionOp op, LinearDims &dims) {
       return failure();
   // linear-C3, linear-C4, linear-C5
   SharedDim &rows = op.getNonCausal() ? dims.rows : dims.steps;
-  if (failed(verifyHeads(op, query, op.getQueryLayout(), dims.batch, dims.heads,
-                         rows, dims.headSize)) ||
-      failed(verifyHeads(op, key, op.getKeyLayout(), dims.batch, dims.kvHeads,
-                         dims.steps, dims.headSize)) ||
-      failed(verifyHeads(op, value, op.getValueLayout(), dims.batch,
-                         dims.kvHeads, dims.steps, dims.valueSize)) ||
-      failed(verifyHeads(op, output, op.getOutputLayout(), dims.batch,
-                         dims.heads, rows, dims.valueSize)))
+  if (failed(verifyLaidOut(op, query, op.getQueryLayout(), dims.batch,
+                           dims.heads, rows, dims.headSize)) ||
+      failed(verifyLaidOut(op, key, op.getKeyLayout(), dims.batch, dims.kvHeads,
+                           dims.steps, dims.headSize)) ||
+      failed(verifyLaidOut(op, value, op.getValueLayout(), dims.batch,
+                           dims.kvHeads, dims.steps, dims.valueSize)) ||
+      failed(verifyLaidOut(op, output, op.getOutputLayout(), dims.batch,
+                           dims.heads, rows, dims.valueSize)))
     return failure();
   // linear-C6
   return verifyHeadGroups(op, dims.heads, dims.kvHeads);

@@ -63,8 +63,8 @@ static LogicalResult verifyHeads(SdpaOp op, LaidOut tensor, SharedDim &batch,
   // sdpa-C1
   if (packed && type.getRank() == 3)
     return verifyShape(op, {&sequence, &heads, &channels}, tensor.tensor);
-  return attn::verifyHeads(op, tensor.tensor, tensor.layout, batch, heads,
-                           sequence, channels);
+  return verifyLaidOut(op, tensor.tensor, tensor.layout, batch, heads, sequence,
+                       channels);
 }
 
 /// Fails unless `tensor` has elements of one of `widths` bits.

@@ -104,9 +104,10 @@ LogicalResult attn::verifyShape(Operation *op, ArrayRef<SharedDim *> shared,
   return success();
 }
 
-LogicalResult attn::verifyHeads(Operation *op, NamedType tensor, Layout layout,
-                                SharedDim &batch, SharedDim &heads,
-                                SharedDim &sequence, SharedDim &channels) {
+LogicalResult attn::verifyLaidOut(Operation *op, NamedType tensor,
+                                  Layout layout, SharedDim &batch,
+                                  SharedDim &heads, SharedDim &sequence,
+                                  SharedDim &channels) {
   if (layout == Layout::bhsd)
     return verifyShape(op, {&batch, &heads, &sequence, &channels}, tensor);
   return verifyShape(op, {&batch, &sequence, &heads, &channels}, tensor);

@@ -78,9 +78,9 @@ LogicalResult verifyShape(Operation *op, ArrayRef<SharedDim *> shared,
                           NamedType tensor);
 
 /// Fails unless `tensor` has these dimensions, in the order of `layout`.
-LogicalResult verifyHeads(Operation *op, NamedType tensor, Layout layout,
-                          SharedDim &batch, SharedDim &heads,
-                          SharedDim &sequence, SharedDim &channels);
+LogicalResult verifyLaidOut(Operation *op, NamedType tensor, Layout layout,
+                            SharedDim &batch, SharedDim &heads,
+                            SharedDim &sequence, SharedDim &channels);
 
 /// Fails unless the last dimension of a packed operand is static.
 LogicalResult verifyStaticUnit(Operation *op, NamedType tensor);
