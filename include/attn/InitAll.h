@@ -9,6 +9,7 @@
 #include "attn/Codegen/Passes.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/IR/AttnDialect.h"
+#include "attn/IR/AttnGpuOps.h"
 #include "attn/Pipeline/Passes.h"
 #include "attn/Pipeline/Phases.h"
 #include "attn/Transforms/Passes.h"
@@ -19,7 +20,7 @@ namespace mlir::attn {
 
 /// Add the dialects and the extensions of others' dialects to `registry`.
 inline void registerAllDialects(DialectRegistry &registry) {
-  registry.insert<AttnDialect>();
+  registry.insert<AttnDialect, attn_gpu::AttnGpuDialect>();
 }
 
 /// Register all passes and pipelines under their names.

@@ -6,6 +6,7 @@
 
 #include "attn/Codegen/CallBufferization.h"
 #include "attn/IR/AttnDialect.h"
+#include "attn/IR/AttnGpuOps.h"
 #include "attn/Pipeline/Phases.h"
 #include "attn/Target/CPU/Emit.h"
 
@@ -102,12 +103,13 @@ static void registerConversions(DialectRegistry &registry) {
 }
 
 void attn::registerCompilerDialects(DialectRegistry &registry) {
-  registry.insert<AttnDialect, affine::AffineDialect, arith::ArithDialect,
-                  bufferization::BufferizationDialect, cf::ControlFlowDialect,
-                  func::FuncDialect, index::IndexDialect, linalg::LinalgDialect,
-                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-                  omp::OpenMPDialect, scf::SCFDialect, tensor::TensorDialect,
-                  ub::UBDialect, vector::VectorDialect>();
+  registry
+      .insert<AttnDialect, attn_gpu::AttnGpuDialect, affine::AffineDialect,
+              arith::ArithDialect, bufferization::BufferizationDialect,
+              cf::ControlFlowDialect, func::FuncDialect, index::IndexDialect,
+              linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
+              memref::MemRefDialect, omp::OpenMPDialect, scf::SCFDialect,
+              tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
   registerInterfaces(registry);
   registerCallBufferization(registry);
   registerConversions(registry);
