@@ -7,6 +7,7 @@
 #include "attn/Codegen/Passes.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Pipeline/Passes.h"
+#include "attn/Target/TargetInfo.h"
 #include "attn/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -191,6 +192,8 @@ void attn::buildPhase(OpPassManager &pm, Phase phase) {
     return buildBuffers(pm);
   case Phase::Llvm:
     return buildLlvm(pm);
+  case Phase::Kernels:
+  case Phase::Nvvm:
   case Phase::Object:
     return;
   }
@@ -200,35 +203,64 @@ void attn::buildPhase(OpPassManager &pm, Phase phase) {
 // The whole road
 //===----------------------------------------------------------------------===//
 
-/// Add what follows a phase: its check, and its copy on disk.
-static void finishPhase(OpPassManager &pm, const PhaseInfo &info,
+/// Add what follows a phase, number `number` of its road: its check, and its copy
+/// on disk.
+static void finishPhase(OpPassManager &pm, const PhaseInfo &info, int number,
                         const CompileOptions &options) {
   if (options.verifyPhases)
     pm.addPass(createVerifyPhase({info.name.str()}));
   if (!options.dumpFolder.empty())
-    pm.addPass(createWritePhase({options.dumpFolder + "/" +
-                                 std::to_string(int(info.phase) + 1) + "-" +
-                                 info.name.str() + ".mlir"}));
+    pm.addPass(
+        createWritePhase({options.dumpFolder + "/" + std::to_string(number) +
+                          "-" + info.name.str() + ".mlir"}));
 }
 
 void attn::buildCpuPipeline(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createSetTarget({options.target}));
+  int number = 0;
   for (const PhaseInfo &info : kPhases) {
     if (info.phase > options.stopAfter || info.phase == Phase::Object)
       return;
+    if (info.onlyCuda)
+      continue;
     if (info.phase == Phase::Schedule && options.record)
       pm.addPass(createApplyRecord(options.record));
     buildPhase(pm, info.phase);
     if (info.phase == Phase::Llvm && options.executable)
       pm.addPass(createEmitMain());
-    finishPhase(pm, info, options);
+    finishPhase(pm, info, ++number, options);
   }
 }
 
+void attn::buildCudaPipeline(OpPassManager &pm, const CompileOptions &options) {
+  pm.addPass(createSetTarget({options.target}));
+  int number = 0;
+  for (const PhaseInfo &info : kPhases) {
+    if (info.phase > options.stopAfter || info.phase == Phase::Object)
+      return;
+    buildCudaPhase(pm, info.phase);
+    finishPhase(pm, info, ++number, options);
+  }
+}
+
+bool attn::isForCuda(ModuleOp module, const CompileOptions &options) {
+  if (options.target.empty())
+    return TargetInfo::get(module).isCuda();
+  return StringRef(options.target).starts_with("sm_");
+}
+
+void attn::buildPipeline(OpPassManager &pm, const CompileOptions &options,
+                         ModuleOp module) {
+  if (isForCuda(module, options))
+    return buildCudaPipeline(pm, options);
+  buildCpuPipeline(pm, options);
+}
+
 namespace {
-struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
-  Option<std::string> target{*this, "target",
-                             llvm::cl::desc("host, TRIPLE or TRIPLE:CPU")};
+struct RoadOptions : PassPipelineOptions<RoadOptions> {
+  Option<std::string> target{
+      *this, "target",
+      llvm::cl::desc("host, TRIPLE, TRIPLE:CPU or sm_80,sm_90")};
   Option<std::string> stopAfter{*this, "stop-after",
                                 llvm::cl::desc("the last phase to run"),
                                 llvm::cl::init("llvm")};
@@ -249,24 +281,44 @@ void attn::registerCompilerPasses() {
   registerTransformsPasses();
 }
 
-void attn::registerPipelines() {
-  PassPipelineRegistration<CpuPipelineOptions>(
-      "attn-cpu-pipeline", "All phases for the CPU down to the llvm dialect",
-      [](OpPassManager &pm, const CpuPipelineOptions &flags) {
+/// Register the pipeline that `build` adds as `name`.
+static void registerRoad(StringRef name, StringRef description,
+                         void (*build)(OpPassManager &,
+                                       const CompileOptions &)) {
+  PassPipelineRegistration<RoadOptions>(
+      name, description, [build](OpPassManager &pm, const RoadOptions &flags) {
         CompileOptions options;
         options.target = flags.target;
         std::optional<Phase> last = findPhase(flags.stopAfter);
         options.stopAfter = last.value_or(Phase::Input);
-        buildCpuPipeline(pm, options);
+        build(pm, options);
         // Nothing else here can fail: the check says which names are known.
         if (!last)
           pm.addPass(createVerifyPhase({flags.stopAfter}));
       });
+}
+
+/// Register the passes of `phase` on one road as `name`.
+static void registerPhase(const Twine &name, const PhaseInfo &info,
+                          void (*build)(OpPassManager &, Phase)) {
+  PassPipelineRegistration<>(
+      name.str(), info.holds,
+      [phase = info.phase, build](OpPassManager &pm) { build(pm, phase); });
+}
+
+void attn::registerPipelines() {
+  registerRoad("attn-cpu-pipeline",
+               "All phases for the CPU down to the llvm dialect",
+               buildCpuPipeline);
+  registerRoad("attn-cuda-pipeline",
+               "All phases for a GPU down to the llvm dialect",
+               buildCudaPipeline);
   for (const PhaseInfo &info : kPhases) {
     if (info.phase == Phase::Object)
       continue;
-    PassPipelineRegistration<>(
-        ("attn-phase-" + info.name).str(), info.holds,
-        [phase = info.phase](OpPassManager &pm) { buildPhase(pm, phase); });
+    registerPhase("attn-phase-" + info.name, info,
+                  info.onlyCuda ? buildCudaPhase : buildPhase);
+    if (!info.onlyCuda && info.phase > Phase::Core)
+      registerPhase("attn-cuda-phase-" + info.name, info, buildCudaPhase);
   }
 }

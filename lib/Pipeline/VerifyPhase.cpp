@@ -9,9 +9,12 @@
 #include "attn/Pipeline/Phases.h"
 #include "attn/Target/TargetInfo.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/OpenMP/OpenMPDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace mlir::attn {
@@ -49,15 +52,21 @@ static LogicalResult verifyCore(Operation *op) {
   return success();
 }
 
+/// For a GPU an op without a schedule is computed by its definition.
+static bool mayBePlain(Operation *op) { return TargetInfo::get(op).isCuda(); }
+
 static LogicalResult verifySchedule(Operation *op) {
-  if (auto sdpa = dyn_cast<SdpaOp>(op); sdpa && !sdpa.getSchedule())
+  if (auto sdpa = dyn_cast<SdpaOp>(op);
+      sdpa && !sdpa.getSchedule() && !mayBePlain(op))
     return sdpa.emitOpError("expects a schedule after phase 'schedule'");
   return verifyCore(op);
 }
 
 static LogicalResult verifyTiles(Operation *op) {
   auto linear = dyn_cast<LinearAttentionOp>(op);
-  if (isa<SdpaOp>(op) || (linear && linear.getSchedule()))
+  auto sdpa = dyn_cast<SdpaOp>(op);
+  if ((sdpa && (sdpa.getSchedule() || !mayBePlain(op))) ||
+      (linear && linear.getSchedule()))
     return leftOver(op, "tiles");
   return verifyCore(op);
 }
@@ -101,8 +110,28 @@ static LogicalResult verifyBuffers(Operation *op) {
   return verifyLinalg(op);
 }
 
+/// Return true if `op` is one of those that kernels may be of.
+static bool isOfKernels(Operation *op) {
+  StringRef dialect =
+      op->getDialect() ? op->getDialect()->getNamespace() : StringRef();
+  return dialect == "llvm" || dialect == "nvvm" || dialect == "attn_gpu";
+}
+
+static LogicalResult verifyKernels(Operation *op) {
+  if (isa<linalg::LinalgOp, scf::ForallOp>(op))
+    return leftOver(op, "kernels");
+  return verifyLinalg(op);
+}
+
+static LogicalResult verifyNvvm(Operation *op) {
+  if (op->getParentOfType<gpu::GPUModuleOp>() && !isOfKernels(op))
+    return leftOver(op, "nvvm");
+  return verifyKernels(op);
+}
+
 static LogicalResult verifyLlvm(Operation *op) {
-  if (isa<ModuleOp>(op) ||
+  if (isa<ModuleOp>(op) || isa<gpu::GPUModuleOp>(op) ||
+      op->getParentOfType<gpu::GPUModuleOp>() ||
       isa_and_nonnull<LLVM::LLVMDialect, omp::OpenMPDialect>(op->getDialect()))
     return success();
   return leftOver(op, "llvm");
@@ -124,6 +153,10 @@ static LogicalResult verifyOp(Operation *op, Phase phase) {
     return verifyLinalg(op);
   case Phase::Buffers:
     return verifyBuffers(op);
+  case Phase::Kernels:
+    return verifyKernels(op);
+  case Phase::Nvvm:
+    return verifyNvvm(op);
   case Phase::Llvm:
   case Phase::Object:
     return verifyLlvm(op);

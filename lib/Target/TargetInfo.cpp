@@ -4,6 +4,7 @@
 // Reads a target from the command line, from this machine, or from a module, and asks LLVM's tables about it.
 
 #include "attn/Target/TargetInfo.h"
+#include "attn/Target/CUDA/Architectures.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
@@ -181,6 +182,8 @@ Expected<TargetInfo> TargetInfo::host() {
 Expected<TargetInfo> TargetInfo::parse(StringRef text) {
   if (text == "host")
     return host();
+  if (text.starts_with("sm_"))
+    return parseArchitectures(text);
   auto [triple, cpu] = text.split(':');
   TargetInfo info;
   info.triple = Triple::normalize(triple);
@@ -221,11 +224,44 @@ TargetInfo TargetInfo::get(Operation *op) {
   readInt("l1_bytes", info.l1Bytes);
   readInt("l2_bytes", info.l2Bytes);
   readInt("prefetch_bytes", info.prefetchBytes);
+  if (auto names = attr.getAs<ArrayAttr>("architectures"))
+    for (Attribute name : names)
+      if (auto text = dyn_cast<StringAttr>(name))
+        info.architectures.push_back(text.str());
+  readInt("shared_block_bytes", info.sharedBlockBytes);
+  readInt("shared_processor_bytes", info.sharedProcessorBytes);
+  readInt("processor_registers", info.processorRegisters);
+  readInt("processor_warps", info.processorWarps);
+  readInt("thread_registers", info.threadRegisters);
   return info;
+}
+
+/// Return the fields of a GPU.
+static llvm::SmallVector<NamedAttribute> getCudaFields(Builder &b,
+                                                       const TargetInfo &info) {
+  llvm::SmallVector<StringRef> names(info.architectures.begin(),
+                                     info.architectures.end());
+  auto number = [&](StringRef name, int64_t value) {
+    return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+  };
+  return {b.getNamedAttr("triple", b.getStringAttr(info.triple)),
+          b.getNamedAttr("cpu", b.getStringAttr(info.cpu)),
+          b.getNamedAttr("features", b.getStringAttr(info.features)),
+          b.getNamedAttr("architectures", b.getStrArrayAttr(names)),
+          number("shared_block_bytes", info.sharedBlockBytes),
+          number("shared_processor_bytes", info.sharedProcessorBytes),
+          number("processor_registers", info.processorRegisters),
+          number("processor_warps", info.processorWarps),
+          number("thread_registers", info.threadRegisters)};
 }
 
 void TargetInfo::set(ModuleOp module) const {
   Builder b(module.getContext());
+  if (isCuda()) {
+    module->setAttr(kTargetAttrName,
+                    b.getDictionaryAttr(getCudaFields(b, *this)));
+    return;
+  }
   llvm::SmallVector<NamedAttribute> fields = {
       b.getNamedAttr("triple", b.getStringAttr(triple)),
       b.getNamedAttr("cpu", b.getStringAttr(cpu)),

@@ -14,7 +14,7 @@
 // LINALG: error: 'attn.rope' op expects to be gone after phase 'linalg'
 // BUFFERS: error: 'attn.rope' op expects no tensor after phase 'buffers'
 // LLVM: error: 'attn.rope' op expects to be gone after phase 'llvm'
-// UNKNOWN: error: expects the name of a phase, got 'lingal'; known: input, core, schedule, tiles, linalg, vectors, buffers, llvm, object; nearest: linalg
+// UNKNOWN: error: expects the name of a phase, got 'lingal'; known: input, core, schedule, tiles, linalg, vectors, buffers, kernels, nvvm, llvm, object; nearest: linalg
 func.func @rope(%x: tensor<1x2x4x8xf32>, %c: tensor<1x4x4xf32>)
     -> tensor<1x2x4x8xf32> {
   %y = attn.rope %x, %c, %c

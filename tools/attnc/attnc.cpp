@@ -243,7 +243,7 @@ static int compile(const Flags &flags, std::optional<OutputKind> kind,
   pm.enableTiming(scope);
   if (mlir::failed(applyPassManagerCLOptions(pm)))
     return EXIT_FAILURE;
-  buildCpuPipeline(pm, options);
+  buildPipeline(pm, options, *module);
   if (mlir::failed(pm.run(*module)))
     return EXIT_FAILURE;
   if (!kind)

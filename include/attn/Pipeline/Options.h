@@ -13,7 +13,7 @@ namespace mlir::attn {
 
 struct ScheduleRecord;
 
-/// The steps of compilation, in order.
+/// The steps of compilation, in order. Kernels and Nvvm are those of a GPU only.
 enum class Phase {
   Input,
   Core,
@@ -22,12 +22,14 @@ enum class Phase {
   Linalg,
   Vectors,
   Buffers,
+  Kernels,
+  Nvvm,
   Llvm,
   Object
 };
 
 struct CompileOptions {
-  /// `host`, `TRIPLE` or `TRIPLE:CPU`; empty: what the module says, else host.
+  /// As TargetInfo::parse takes it; empty: what the module says, else host.
   std::string target;
   /// The last phase to run.
   Phase stopAfter = Phase::Object;

@@ -30,7 +30,7 @@ def SetTarget : Pass<"attn-set-target", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "std::string", "\"\"",
-           "host, TRIPLE or TRIPLE:CPU">
+           "host, TRIPLE, TRIPLE:CPU or sm_80,sm_90">
   ];
 }
 

@@ -23,9 +23,11 @@ struct PhaseInfo {
   llvm::StringLiteral name;
   /// What is true when the phase is done.
   llvm::StringLiteral holds;
+  /// Whether only a GPU has the phase.
+  bool onlyCuda = false;
 };
 
-inline constexpr std::array<PhaseInfo, 9> kPhases = {{
+inline constexpr std::array<PhaseInfo, 11> kPhases = {{
     {Phase::Input, "input",
      "verified ops on ranked tensors; calls inlined, nothing decided"},
     {Phase::Core, "core",
@@ -42,6 +44,11 @@ inline constexpr std::array<PhaseInfo, 9> kPhases = {{
      "register tiles are vectors; tensors only around them"},
     {Phase::Buffers, "buffers",
      "no tensor; results written in place; no allocation inside a loop"},
+    {Phase::Kernels, "kernels",
+     "CUDA: every loop is a kernel of gpu.func, launched by its function",
+     true},
+    {Phase::Nvvm, "nvvm", "CUDA: kernels are of llvm, nvvm and attn_gpu alone",
+     true},
     {Phase::Llvm, "llvm", "only the llvm and omp dialects; C entries"},
     {Phase::Object, "object", "machine code"},
 }};
@@ -55,15 +62,27 @@ std::optional<Phase> findPhase(StringRef name);
 /// Return the names of all phases in order.
 SmallVector<StringRef> getPhaseNames();
 
-/// Add the passes that lead from the phase before to `phase`; none for object,
-/// which emitCpu makes.
+/// Add the passes that lead from the phase before to `phase` on the road to a CPU;
+/// none for object, which emitCpu makes.
 void buildPhase(OpPassManager &pm, Phase phase);
+
+/// The same on the road to a GPU, where emitCuda makes the object.
+void buildCudaPhase(OpPassManager &pm, Phase phase);
 
 /// Add all phases up to `options.stopAfter`, each followed by its check and by
 /// what the options ask for.
 void buildCpuPipeline(OpPassManager &pm, const CompileOptions &options);
+void buildCudaPipeline(OpPassManager &pm, const CompileOptions &options);
 
-/// Register `attn-cpu-pipeline` and `attn-phase-NAME` for attn-opt.
+/// Return true if `options`, or else `module`, name a GPU.
+bool isForCuda(ModuleOp module, const CompileOptions &options);
+
+/// Add the pipeline that leads `module` to its target.
+void buildPipeline(OpPassManager &pm, const CompileOptions &options,
+                   ModuleOp module);
+
+/// Register `attn-cpu-pipeline`, `attn-cuda-pipeline`, `attn-phase-NAME` and, where
+/// a GPU's differ, `attn-cuda-phase-NAME` for attn-opt.
 void registerPipelines();
 
 /// Register the passes that phases are made of, so that flags can name them.

@@ -6,7 +6,10 @@
 //   module attributes {attn.target = {triple = "x86_64-unknown-linux-gnu", cpu = "icelake-server",
 //       features = "", vector_bits = 512, vector_registers = 32, l1_bytes = 49152, l2_bytes = 2097152}}
 //
-// and read from there by every pass: the IR alone says what a pass will do.
+// and read from there by every pass: the IR alone says what a pass will do. A GPU is one with further numbers:
+//
+//   module attributes {attn.target = {triple = "nvptx64-nvidia-cuda", cpu = "sm_80", features = "+ptx80",
+//       architectures = ["sm_80", "sm_90"], shared_block_bytes = 166912, ...}} {}
 
 #ifndef ATTN_TARGET_TARGETINFO_H
 #define ATTN_TARGET_TARGETINFO_H
@@ -16,6 +19,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace llvm {
 class TargetMachine;
@@ -42,11 +46,27 @@ struct TargetInfo {
   /// where the processor finds them alone and is only held up.
   int64_t prefetchBytes = 0;
 
+  /// Of a GPU, the architectures that binaries are made for, the least capable
+  /// first, which is `cpu` too. Empty for a CPU.
+  std::vector<std::string> architectures;
+  /// What fits all of them: bytes of shared memory that one block may use, and
+  /// that a multiprocessor has; its 32-bit registers and resident warps; and the
+  /// registers that one thread may use.
+  int64_t sharedBlockBytes = 0;
+  int64_t sharedProcessorBytes = 0;
+  int64_t processorRegisters = 0;
+  int64_t processorWarps = 0;
+  int64_t threadRegisters = 0;
+
+  /// Return true for a GPU of CUDA.
+  bool isCuda() const { return !architectures.empty(); }
+
   /// Return how many elements of `bits` bits one vector register holds.
   int64_t lanes(int64_t bits) const { return vectorBits / bits; }
 
-  /// Return the target that `text` names: `host`, `TRIPLE` or `TRIPLE:CPU`.
-  /// Fails with a message that lists what is known and what is nearest.
+  /// Return the target that `text` names: `host`, `TRIPLE`, `TRIPLE:CPU`, or
+  /// architectures of CUDA, as in `sm_80,sm_90`. Fails with a
+  /// message that lists what is known and what is nearest.
   static llvm::Expected<TargetInfo> parse(llvm::StringRef text);
 
   /// Return this very machine, its caches included.

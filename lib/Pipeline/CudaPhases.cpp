@@ -1,0 +1,83 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The phases of a GPU that differ from those of a CPU: one function a phase, the list of its passes, under the command
+// that runs the same.
+
+#include "attn/Codegen/Passes.h"
+#include "attn/Conversion/Passes.h"
+#include "attn/Pipeline/Phases.h"
+#include "attn/Transforms/Passes.h"
+
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+// What has no schedule is computed by its definition.
+static void buildSchedule(OpPassManager &pm) {}
+
+// attn-opt --resolve-ranked-shaped-type-result-dims --canonicalize --cse
+static void buildTiles(OpPassManager &pm) {
+  pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+// attn-opt --convert-attn-to-linalg --canonicalize --cse
+static void buildLinalg(OpPassManager &pm) {
+  pm.addPass(createAttnToLinalg());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+static void buildVectors(OpPassManager &pm) {}
+
+// attn-opt --attn-expose-buffers --empty-tensor-to-alloc-tensor
+//   --one-shot-bufferize --canonicalize --cse --attn-copies-to-linalg
+//   --canonicalize --cse
+static void buildBuffers(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createExposeBuffers());
+  pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
+  pm.addPass(bufferization::createOneShotBufferizePass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createCopiesToLinalg());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+static void buildKernels(OpPassManager &pm) {}
+
+static void buildNvvm(OpPassManager &pm) {}
+
+static void buildLlvm(OpPassManager &pm) {}
+
+void attn::buildCudaPhase(OpPassManager &pm, Phase phase) {
+  switch (phase) {
+  case Phase::Input:
+  case Phase::Core:
+    return buildPhase(pm, phase);
+  case Phase::Schedule:
+    return buildSchedule(pm);
+  case Phase::Tiles:
+    return buildTiles(pm);
+  case Phase::Linalg:
+    return buildLinalg(pm);
+  case Phase::Vectors:
+    return buildVectors(pm);
+  case Phase::Buffers:
+    return buildBuffers(pm);
+  case Phase::Kernels:
+    return buildKernels(pm);
+  case Phase::Nvvm:
+    return buildNvvm(pm);
+  case Phase::Llvm:
+    return buildLlvm(pm);
+  case Phase::Object:
+    return;
+  }
+}
