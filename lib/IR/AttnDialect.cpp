@@ -75,7 +75,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t blockM, int64_t blockN, int64_t rows,
                                    int64_t columns, int64_t lanes,
                                    int64_t chunk, bool, int64_t streams,
-                                   int64_t prefetch) {
+                                   int64_t prefetch, int64_t warps,
+                                   int64_t stages) {
   // schedule-C1
   if (blockM <= 0 || blockN <= 0 || rows <= 0 || columns <= 0 || lanes <= 0)
     return emitError() << "expects the sizes of a schedule to be positive";
@@ -105,6 +106,18 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (prefetch < 0)
     return emitError() << "expects 'prefetch' to be at least 0, got "
                        << prefetch;
+  // schedule-C8
+  if (warps < 0)
+    return emitError() << "expects 'warps' to be at least 0, got " << warps;
+  if (stages < 0)
+    return emitError() << "expects 'stages' to be at least 0, got " << stages;
+  // schedule-C9
+  if (warps > 0 && rows % 16 != 0)
+    return emitError()
+           << "expects 'rows' of a warp to be a multiple of 16, got " << rows;
+  if (warps > 0 && blockM != rows * warps)
+    return emitError() << "expects 'block_m' to be 'rows' of each of " << warps
+                       << " warps, got " << blockM << " and " << rows;
   return success();
 }
 

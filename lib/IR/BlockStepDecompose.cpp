@@ -265,6 +265,9 @@ BlockStepOp::decomposeOperation(OpBuilder &builder) {
   if (!isStreamed() && hasPackedRows() != hasPackedKeys())
     return emitOpError() << "expects 'query' and 'key' both packed or both "
                             "plain to be decomposed";
+  if (getProducts() || getExponent())
+    return emitOpError() << "expects no 'products' and no 'exponent' to be "
+                            "decomposed";
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(*this);
   return StepDecomposer(builder, *this).run();

@@ -136,7 +136,8 @@ static BlockStepOp createStep(OpBuilder &b, BlockWeightsOp op) {
       /*skip_zeros=*/Value(),
       /*masked=*/Value(), op.getScaleAttr(), op.getCausalAttr(),
       op.getWindowAttr(), op.getSoftcapAttr(), op.getBoundedAttr(),
-      /*first=*/UnitAttr(), /*channels=*/IntegerAttr(), op.getScheduleAttr(),
+      /*first=*/UnitAttr(), /*channels=*/IntegerAttr(),
+      /*products=*/UnitAttr(), /*exponent=*/IntegerAttr(), op.getScheduleAttr(),
       op.getMods().size());
   for (auto [from, to] : llvm::zip_equal(op.getMods(), step.getMods())) {
     IRMapping copies;

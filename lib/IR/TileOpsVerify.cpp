@@ -164,7 +164,8 @@ LogicalResult BlockStepOp::verify() {
   // block_step-C1
   if (failed(verifyAccumulatorType(*this, query, state.reference)) ||
       failed(verifyState(*this, state, dims)) ||
-      failed(verifyRank(*this, state.sum, state.isPacked() ? 3 : 1)))
+      ((state.isPacked() || !getExponent()) &&
+       failed(verifyRank(*this, state.sum, state.isPacked() ? 3 : 1))))
     return failure();
   // block_step-C2
   if (failed(verifyFinite(*this, "scale", getScale())) ||
@@ -186,6 +187,19 @@ LogicalResult BlockStepOp::verify() {
     if (failed(verifyRank(*this, tensor, 3)) ||
         failed(verifyNoWiderThan(*this, query, tensor)))
       return failure();
+  // block_step-C13
+  if ((getProducts() || getExponent()) && state.isPacked())
+    return emitOpError() << "expects a plain state with 'products' or "
+                            "'exponent', got 'acc' "
+                         << state.acc.type;
+  if (getProducts() &&
+      (getScoreMod() || getSoftcap() || getBias() || getKeyScale()))
+    return emitOpError() << "expects nothing that changes scores with "
+                            "'products'";
+  if (getProducts() && getScale().convertToDouble() <= 0.0)
+    return emitOpError()
+           << "expects 'scale' to be above 0 with 'products', got "
+           << getScale().convertToDouble();
   // block_step-C11
   if (getMasked() && !getMaskMod())
     return emitOpError() << "expects 'mask_mod' with 'masked'";

@@ -214,7 +214,8 @@ BlockStepOp BlockTask::buildStep(const KeyRange &range, Value key, Value value,
       /*masked=*/Value(), rewriter.getF64FloatAttr(1.0),
       causal ? unit : UnitAttr(), window, tile.getSoftcapAttr(),
       range.bounded ? unit : UnitAttr(), packed ? unit : UnitAttr(),
-      packed ? countedChannels() : IntegerAttr(), schedule, countRegions());
+      packed ? countedChannels() : IntegerAttr(), /*products=*/UnitAttr(),
+      /*exponent=*/IntegerAttr(), schedule, countRegions());
 }
 
 /// Return the state of one strip after the only block of keys.

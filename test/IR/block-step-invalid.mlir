@@ -424,3 +424,60 @@ func.func @scales_of_other_keys(%q: tensor<8x16xf32>,
     -> tensor<8xf32>, tensor<8xf32>, tensor<8x32xf32>
   return
 }
+
+// -----
+
+// block_step-C13
+func.func @exponent_of_packed_state(%q: tensor<2x8x16xf32>,
+    %k: tensor<3x16x4xf32>,
+    %v: tensor<5x3x4x4xf32>,
+    %r: tensor<2x8xf32>,
+    %s: tensor<2x8x4xf32>,
+    %a: tensor<2x5x8x4xf32>,
+    %i: index) {
+  // expected-error @below {{'attn.block_step' op expects a plain state with 'products' or 'exponent', got 'acc' 'tensor<2x5x8x4xf32>'}}
+  attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
+    exponent = 15
+    : tensor<2x8x16xf32>, tensor<3x16x4xf32>, tensor<5x3x4x4xf32>
+    -> tensor<2x8xf32>, tensor<2x8x4xf32>, tensor<2x5x8x4xf32>
+  return
+}
+
+// -----
+
+// block_step-C13
+func.func @capped_products(%q: tensor<8x16xf32>,
+    %k: tensor<10x16xf32>,
+    %v: tensor<10x32xf32>,
+    %r: tensor<8xf32>,
+    %s: tensor<8xf32>,
+    %a: tensor<8x32xf32>,
+    %i: index) {
+  // expected-error @below {{'attn.block_step' op expects nothing that changes scores with 'products'}}
+  attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
+    softcap = 8.0 products
+    : tensor<8x16xf32>, tensor<10x16xf32>, tensor<10x32xf32>
+    -> tensor<8xf32>, tensor<8xf32>, tensor<8x32xf32>
+  return
+}
+
+// -----
+
+// block_step-C13
+func.func @products_of_no_sign(%q: tensor<8x16xf32>,
+    %k: tensor<10x16xf32>,
+    %v: tensor<10x32xf32>,
+    %r: tensor<8xf32>,
+    %s: tensor<8xf32>,
+    %a: tensor<8x32xf32>,
+    %i: index) {
+  // expected-error @below {{'attn.block_step' op expects 'scale' to be above 0 with 'products', got 0}}
+  attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 0.0
+    products
+    : tensor<8x16xf32>, tensor<10x16xf32>, tensor<10x32xf32>
+    -> tensor<8xf32>, tensor<8xf32>, tensor<8x32xf32>
+  return
+}

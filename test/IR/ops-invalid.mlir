@@ -117,6 +117,58 @@ func.func @negative_streams(%q: tensor<1x4x8x16xf32>,
 
 // -----
 
+// schedule-C8
+func.func @negative_warps(%q: tensor<1x4x8x16xf32>,
+    %k: tensor<1x2x10x16xf32>,
+    %v: tensor<1x2x10x32xf32>) {
+  // expected-error @below {{expects 'warps' to be at least 0, got -4}}
+  attn.sdpa %q, %k, %v schedule = <block_m = 64, block_n = 64, rows = 16, columns = 8, lanes = 2, warps = -4>
+    : tensor<1x4x8x16xf32>, tensor<1x2x10x16xf32>, tensor<1x2x10x32xf32>
+    -> tensor<1x4x8x32xf32>
+  return
+}
+
+// -----
+
+// schedule-C8
+func.func @negative_stages(%q: tensor<1x4x8x16xf32>,
+    %k: tensor<1x2x10x16xf32>,
+    %v: tensor<1x2x10x32xf32>) {
+  // expected-error @below {{expects 'stages' to be at least 0, got -1}}
+  attn.sdpa %q, %k, %v schedule = <block_m = 64, block_n = 64, rows = 16, columns = 8, lanes = 2, warps = 4, stages = -1>
+    : tensor<1x4x8x16xf32>, tensor<1x2x10x16xf32>, tensor<1x2x10x32xf32>
+    -> tensor<1x4x8x32xf32>
+  return
+}
+
+// -----
+
+// schedule-C9
+func.func @rows_of_no_matrix_instruction(%q: tensor<1x4x8x16xf32>,
+    %k: tensor<1x2x10x16xf32>,
+    %v: tensor<1x2x10x32xf32>) {
+  // expected-error @below {{expects 'rows' of a warp to be a multiple of 16, got 8}}
+  attn.sdpa %q, %k, %v schedule = <block_m = 64, block_n = 64, rows = 8, columns = 8, lanes = 2, warps = 8>
+    : tensor<1x4x8x16xf32>, tensor<1x2x10x16xf32>, tensor<1x2x10x32xf32>
+    -> tensor<1x4x8x32xf32>
+  return
+}
+
+// -----
+
+// schedule-C9
+func.func @rows_of_no_warp(%q: tensor<1x4x8x16xf32>,
+    %k: tensor<1x2x10x16xf32>,
+    %v: tensor<1x2x10x32xf32>) {
+  // expected-error @below {{expects 'block_m' to be 'rows' of each of 4 warps, got 128 and 16}}
+  attn.sdpa %q, %k, %v schedule = <block_m = 128, block_n = 64, rows = 16, columns = 8, lanes = 2, warps = 4>
+    : tensor<1x4x8x16xf32>, tensor<1x2x10x16xf32>, tensor<1x2x10x32xf32>
+    -> tensor<1x4x8x32xf32>
+  return
+}
+
+// -----
+
 // schedule-C7
 func.func @prefetch_behind(%q: tensor<1x4x8x16xf32>,
     %k: tensor<1x2x10x16xf32>,

@@ -87,6 +87,9 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
       is, as so many streams at once: keys 0, `n / streams`, ... of the block move
       on together. 0 when they are packed. So it is with the weights of a projection.
     * `prefetch`: bytes of a stream that are asked for before they are read.
+    * `warps`: on a GPU, warps of the block of threads that works on one task, `rows`
+      rows each; 0 on a processor.
+    * `stages`: on a GPU, blocks of keys that shared memory holds at once.
 
     What holds of them:
 
@@ -98,6 +101,9 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     * (schedule-C5) `block_n` is a multiple of `columns`.
     * (schedule-C6) `chunk` is a multiple of `block_n`.
     * (schedule-C7) `streams` and `prefetch` are at least 0.
+    * (schedule-C8) `warps` and `stages` are at least 0.
+    * (schedule-C9) With `warps`, `rows` is a multiple of 16, the rows of a matrix
+      instruction, and `block_m` is `rows` times `warps`.
 
     ```
     schedule = <block_m = 256, block_n = 256, rows = 8, columns = 32, lanes = 16>
@@ -109,7 +115,18 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
                         DefaultValuedParameter<"int64_t", "0">:$chunk,
                         DefaultValuedParameter<"bool", "false">:$fold_heads,
                         DefaultValuedParameter<"int64_t", "0">:$streams,
-                        DefaultValuedParameter<"int64_t", "0">:$prefetch);
+                        DefaultValuedParameter<"int64_t", "0">:$prefetch,
+                        DefaultValuedParameter<"int64_t", "0">:$warps,
+                        DefaultValuedParameter<"int64_t", "0">:$stages);
+  let builders = [
+    AttrBuilder<(ins "int64_t":$block_m, "int64_t":$block_n, "int64_t":$rows,
+                     "int64_t":$columns, "int64_t":$lanes, "int64_t":$chunk,
+                     "bool":$fold_heads, "int64_t":$streams,
+                     "int64_t":$prefetch), [{
+      return $_get($_ctxt, block_m, block_n, rows, columns, lanes, chunk,
+                   fold_heads, streams, prefetch, /*warps=*/0, /*stages=*/0);
+    }]>
+  ];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

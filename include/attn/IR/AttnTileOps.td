@@ -71,7 +71,7 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     | `key` | `[N, D]` | `[NP, D, NR]` | `[N, D]` |
     | `value` | `[N, E]` | `[EP, NP, NR, ER]` | `[N, E]` |
     | `reference` | `[R]` | `[S, MR]` | `[S, MR]` |
-    | `sum` | `[R]` | `[S, MR, NR]` | `[S, MR, NR]` |
+    | `sum` | `[R]` or `[R, L]` | `[S, MR, NR]` | `[S, MR, NR]` |
     | `acc` | `[R, E]` | `[S, EP, MR, ER]` | `[S, 1, MR, E]` |
     | `bias`, `mask` | `[heads, rows, keys]` of the task, each 1 or full | the same | the same |
     | `key_scale`, `value_scale` | `[1]` or `[N]` | none | `[1]` or `[N]` |
@@ -84,6 +84,13 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     A step is streamed where its schedule has `streams`: keys and values stay where
     they are. A sum in lanes is added up by `attn.finish`. What a scale is for, each
     key or all of them, is multiplied by it after its conversion.
+
+    Two attributes say in what a plain state is counted, for code that has no time to
+    count otherwise. Under `products` a `reference` is a largest `q(i) . k(j)`, and
+    `scale * reference` is what it is elsewhere. Under `exponent` `sum` and `acc` are
+    2^exponent times what they are elsewhere, so that weights below the least number
+    of f16 do not vanish when they are rounded to it, and a sum may have lanes. The state
+    over no keys may then have any reference.
 
     #### Corner cases
 
@@ -112,6 +119,8 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     * (block_step-C11) `masked` comes with `mask_mod`.
     * (block_step-C12) `key_scale` and `value_scale` have rank 1 and 1 or `N`
       elements, are of f64 only if `query` is, and keys are not packed.
+    * (block_step-C13) Under `products` or `exponent` the state is plain. Under
+      `products`, `scale` is above 0 and nothing but exclusion of keys changes scores.
 
     #### Examples
 
@@ -143,6 +152,7 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     OptionalAttr<Attn_WindowAttr>:$window,
     OptionalAttr<F64Attr>:$softcap, UnitAttr:$bounded,
     UnitAttr:$first, OptionalAttr<I64Attr>:$channels,
+    UnitAttr:$products, OptionalAttr<I64Attr>:$exponent,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   // Variadic: an op that is destination style and holds an empty region cannot
   // be cloned by patterns of the tensor dialect.
@@ -162,7 +172,8 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     (`skip_zeros` `(` $skip_zeros^ `)`)? (`masked` `(` $masked^ `)`)?
     `scale` `=` $scale (`causal` $causal^)? (`window` `=` $window^)?
     (`softcap` `=` $softcap^)? (`bounded` $bounded^)? (`first` $first^)?
-    (`channels` `=` $channels^)?
+    (`channels` `=` $channels^)? (`products` $products^)?
+    (`exponent` `=` $exponent^)?
     (`schedule` `=` $schedule^)?
     custom<ScoreBodies>($mods)
     attr-dict `:` type($query) `,` type($key) `,` type($value) `->`
