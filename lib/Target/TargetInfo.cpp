@@ -81,9 +81,14 @@ createSubtarget(const TargetInfo &info) {
       (*target)->createMCSubtargetInfo(triple, info.cpu, info.features));
 }
 
-bool TargetInfo::hasFeature(StringRef feature) const {
+uint64_t
+TargetInfo::findFeatures(llvm::ArrayRef<llvm::StringLiteral> names) const {
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget = createSubtarget(*this);
-  return subtarget && subtarget->checkFeatures(("+" + feature).str());
+  uint64_t bits = 0;
+  for (auto [index, name] : llvm::enumerate(names))
+    if (subtarget && subtarget->checkFeatures(("+" + name).str()))
+      bits |= uint64_t(1) << index;
+  return bits;
 }
 
 /// Fill in the vector registers and, as typical of the family, the caches.
@@ -156,18 +161,27 @@ static std::optional<int64_t> readCacheSize(StringRef index) {
   return number * (size == "K" ? 1024 : size == "M" ? 1024 * 1024 : 1);
 }
 
-Expected<TargetInfo> TargetInfo::host() {
-  TargetInfo info;
-  info.triple = llvm::sys::getProcessTriple();
-  info.cpu = llvm::sys::getHostCPUName().str();
-  llvm::SubtargetFeatures features;
+/// Return in what this machine is not as the CPU of `info`: LLVM reads each feature
+/// of a target that it is given in all of its tables, several times a compilation.
+static std::string getHostFeatures(const TargetInfo &info) {
+  std::unique_ptr<llvm::MCSubtargetInfo> usual = createSubtarget(info);
   llvm::StringMap<bool> table = llvm::sys::getHostCPUFeatures();
   // Sorted, so that the same machine gives the same IR.
   llvm::SmallVector<StringRef> names(table.keys());
   llvm::sort(names);
+  llvm::SubtargetFeatures features;
   for (StringRef name : names)
-    features.AddFeature(name, table.lookup(name));
-  info.features = features.getString();
+    if (!usual ||
+        usual->checkFeatures(("+" + name).str()) != table.lookup(name))
+      features.AddFeature(name, table.lookup(name));
+  return features.getString();
+}
+
+Expected<TargetInfo> TargetInfo::host() {
+  TargetInfo info;
+  info.triple = llvm::sys::getProcessTriple();
+  info.cpu = llvm::sys::getHostCPUName().str();
+  info.features = getHostFeatures(info);
   Expected<TargetInfo> result = complete(std::move(info));
   if (!result)
     return result;

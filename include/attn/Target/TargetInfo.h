@@ -79,8 +79,9 @@ struct TargetInfo {
   /// Write the target on `module`.
   void set(ModuleOp module) const;
 
-  /// Return true if the CPU has `feature`, named as LLVM does ("avx512f").
-  bool hasFeature(llvm::StringRef feature) const;
+  /// Return a bit for each of `names`, features as LLVM calls them ("avx512f"),
+  /// that the CPU has.
+  uint64_t findFeatures(llvm::ArrayRef<llvm::StringLiteral> names) const;
 
   /// Return LLVM's code generator for this target, optimizing at `optLevel`
   /// (0 to 3).

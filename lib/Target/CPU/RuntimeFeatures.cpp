@@ -27,9 +27,5 @@ uint64_t mlir::attn::getRuntimeFeatures(const TargetInfo &target) {
     names = x86;
   else if (triple.getArch() == llvm::Triple::aarch64)
     names = aarch64;
-  uint64_t bits = 0;
-  for (auto [index, name] : llvm::enumerate(names))
-    if (target.hasFeature(name))
-      bits |= uint64_t(1) << index;
-  return bits;
+  return target.findFeatures(names);
 }
