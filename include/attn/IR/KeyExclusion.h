@@ -12,6 +12,10 @@
 
 namespace mlir::attn {
 
+/// No position, window or length goes beyond this in compiled code: sums of a few
+/// stay in 64 bits.
+inline constexpr int64_t kFarthest = int64_t(1) << 61;
+
 /// Return the position of row `row`, at least 0, shifted by `offset`; both and
 /// the result are i64.
 Value buildPosition(ImplicitLocOpBuilder &b, Value row, Value offset);
