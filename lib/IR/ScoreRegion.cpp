@@ -12,8 +12,8 @@
 //
 // A region is evaluated for keys that something else excludes too, and for what
 // only fills a tile. So, in whatever body it becomes part of, an index is moved
-// to where there is an element, and no integer is divided by 0. Whether a key
-// that counts reads outside of a tensor is found out before (RegionChecks.cpp).
+// to where there is an element, and no integer is divided that a processor
+// cannot divide. Whether a key that counts reads outside of a tensor is found out before (RegionChecks.cpp).
 
 #include "attn/IR/ScoreRegion.h"
 
@@ -121,30 +121,6 @@ ScorePlace mlir::attn::getPlace(Region &region) {
   return {last[0], last[1], last[2], last[3]};
 }
 
-/// Return whether `value`, computed in the region that takes `place`, cannot be
-/// negative.
-static bool isNeverNegative(Value value, const ScorePlace &place) {
-  if (value == place.batch || value == place.head || value == place.key)
-    return true;
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return constant.isNonNegative();
-  Operation *op = value.getDefiningOp();
-  auto known = [&](unsigned i) {
-    return isNeverNegative(op->getOperand(i), place);
-  };
-  if (isa_and_nonnull<arith::MaxSIOp>(op))
-    return known(0) || known(1);
-  if (isa_and_nonnull<arith::MinSIOp, arith::DivSIOp>(op))
-    return known(0) && known(1);
-  if (isa_and_nonnull<arith::RemSIOp, arith::IndexCastOp, arith::ExtSIOp>(op))
-    // An index is not so large that it would be negative in a narrower type.
-    return known(0);
-  if (isa_and_nonnull<arith::SelectOp>(op))
-    return known(1) && known(2);
-  return isa_and_nonnull<arith::ExtUIOp, tensor::DimOp>(op);
-}
-
 void mlir::attn::shiftRegion(Region &region, Value batch, Value head) {
   if (region.empty())
     return;
@@ -169,8 +145,10 @@ class RegionInliner {
 public:
   RegionInliner(OpBuilder &b, Region &region, ValueRange arguments,
                 Operation *outside, ReadListener listener)
-      : b(b), region(region), place(getPlace(region)), outside(outside),
-        listener(listener) {
+      : b(b), region(region), outside(outside), listener(listener) {
+    ScorePlace place = getPlace(region);
+    neverNegative.insert_range(
+        ArrayRef<Value>{place.batch, place.head, place.key});
     for (auto [from, to] :
          llvm::zip_equal(region.front().getArguments(), arguments)) {
       copies.map(from, to);
@@ -190,20 +168,54 @@ private:
   void copy(Operation &op);
   Value copyExtract(OpBuilder &at, tensor::ExtractOp op);
   Value clampIndex(OpBuilder &at, tensor::ExtractOp op, int64_t dim);
-  void avoidZero(OpBuilder &at, Operation *division);
+  void avoidFault(OpBuilder &at, Operation *division);
+  bool isNeverNegative(Value value) const;
+  bool yieldsNeverNegative(Operation &op) const;
 
   OpBuilder &b;
   Region &region;
-  ScorePlace place;
   Operation *outside;
   ReadListener listener;
   IRMapping copies;
-  /// Values that depend on the arguments.
-  DenseSet<Value> varying;
+  /// Values that depend on the arguments, and values that cannot be negative.
+  DenseSet<Value> varying, neverNegative;
 };
 } // namespace
 
+/// Return whether `value`, an argument, a constant or computed so far, cannot be
+/// negative.
+bool RegionInliner::isNeverNegative(Value value) const {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.isNonNegative();
+  return neverNegative.contains(value);
+}
+
+static unsigned widthOf(Type type) {
+  return type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+}
+
+/// Return whether the result of `op` cannot be negative.
+bool RegionInliner::yieldsNeverNegative(Operation &op) const {
+  auto known = [&](unsigned i) { return isNeverNegative(op.getOperand(i)); };
+  if (isa<arith::MaxSIOp>(op))
+    return known(0) || known(1);
+  if (isa<arith::MinSIOp, arith::DivSIOp>(op))
+    return known(0) && known(1);
+  if (isa<arith::RemSIOp, arith::ExtSIOp>(op))
+    return known(0);
+  // Where bits are cut off any sign may be left.
+  if (isa<arith::IndexCastOp>(op))
+    return known(0) && widthOf(op.getResult(0).getType()) >=
+                           widthOf(op.getOperand(0).getType());
+  if (isa<arith::SelectOp>(op))
+    return known(1) && known(2);
+  return isa<arith::ExtUIOp, tensor::DimOp>(op);
+}
+
 void RegionInliner::copy(Operation &op) {
+  if (yieldsNeverNegative(op))
+    neverNegative.insert(op.getResult(0));
   bool varies = llvm::any_of(op.getOperands(),
                              [&](Value v) { return varying.contains(v); });
   if (varies)
@@ -219,26 +231,40 @@ void RegionInliner::copy(Operation &op) {
   Operation *clone = at.clone(op, copies);
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
           arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(clone))
-    avoidZero(at, clone);
+    avoidFault(at, clone);
 }
 
-/// Divide by 1 instead of 0: what a key that is excluded computes may be
-/// anything.
-void RegionInliner::avoidZero(OpBuilder &at, Operation *division) {
-  Value divisor = division->getOperand(1);
+/// Divide by 1 what a processor cannot divide, anything by 0 and the lowest number
+/// by -1: what a key that is excluded computes may be anything, and of the latter
+/// the quotient is the lowest number again.
+void RegionInliner::avoidFault(OpBuilder &at, Operation *division) {
+  Value dividend = division->getOperand(0), divisor = division->getOperand(1);
+  Type type = divisor.getType();
+  bool isUnsigned =
+      isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(division);
   APInt constant;
-  if (matchPattern(divisor, m_ConstantInt(&constant)) && !constant.isZero())
+  bool isConstant = matchPattern(divisor, m_ConstantInt(&constant));
+  if (isConstant && !constant.isZero() && (isUnsigned || !constant.isAllOnes()))
     return;
   Location loc = division->getLoc();
   OpBuilder::InsertionGuard guard(at);
   at.setInsertionPoint(division);
-  Type type = divisor.getType();
-  Value zero = arith::ConstantOp::create(at, loc, at.getZeroAttr(type));
+  auto equals = [&](Value value, const APInt &number) -> Value {
+    auto attr = at.getIntegerAttr(type, number);
+    return arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, value,
+                                 arith::ConstantOp::create(at, loc, attr));
+  };
+  unsigned width = widthOf(type);
+  Value fault = equals(divisor, APInt::getZero(width));
+  if (!isUnsigned) {
+    Value overflow = arith::AndIOp::create(
+        at, loc, equals(divisor, APInt::getAllOnes(width)),
+        equals(dividend, APInt::getSignedMinValue(width)));
+    fault = arith::OrIOp::create(at, loc, fault, overflow);
+  }
   Value one = arith::ConstantOp::create(at, loc, at.getOneAttr(type));
-  Value isZero =
-      arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, divisor, zero);
   division->setOperand(1,
-                       arith::SelectOp::create(at, loc, isZero, one, divisor));
+                       arith::SelectOp::create(at, loc, fault, one, divisor));
 }
 
 /// Return index `dim` of `op`, moved to where the tensor has an element.
@@ -258,7 +284,7 @@ Value RegionInliner::clampIndex(OpBuilder &at, tensor::ExtractOp op,
   // Keys beyond the end are excluded: a vector need not read the last one there.
   if (outside && dim + 1 == static_cast<int64_t>(op.getIndices().size()))
     smaller->setAttr("attn.unused_beyond", at.getUnitAttr());
-  if (isNeverNegative(given, place))
+  if (isNeverNegative(given))
     return smaller;
   Value zero = arith::ConstantIndexOp::create(sizes, loc, 0);
   return arith::MaxSIOp::create(at, loc, smaller, zero);

@@ -33,54 +33,90 @@ struct Linear {
 struct Band {
   std::optional<int64_t> left, right;
 };
+
+/// The values of a region that are sums of the position, the key and constants.
+class LinearForms {
+public:
+  explicit LinearForms(Region &region);
+
+  std::optional<Linear> find(Value value) const;
+
+private:
+  std::optional<Linear> evaluate(Operation &op) const;
+
+  DenseMap<Value, Linear> forms;
+};
 } // namespace
 
-/// Constants beyond this are left alone: sums of a few stay in 64 bits.
-static constexpr int64_t kFarthest = int64_t(1) << 60;
+/// Factors and constants beyond this are left alone: a sum of two stays in 64 bits.
+static constexpr int64_t kLargest = int64_t(1) << 60;
 
-/// Return `value` in terms of the position and the key, if it is a sum of them.
-static std::optional<Linear> getLinear(Value value, const ScorePlace &place) {
-  if (value == place.position)
-    return Linear{1, 0, 0};
-  if (value == place.key)
-    return Linear{0, 1, 0};
+/// Return x + sign * y, if its numbers are small enough.
+static std::optional<Linear> sum(const Linear &x, const Linear &y,
+                                 int64_t sign) {
+  Linear result{x.rows + sign * y.rows, x.keys + sign * y.keys,
+                x.constant + sign * y.constant};
+  for (int64_t number : {result.rows, result.keys, result.constant})
+    if (std::abs(number) > kLargest)
+      return std::nullopt;
+  return result;
+}
+
+LinearForms::LinearForms(Region &region) {
+  ScorePlace place = getPlace(region);
+  forms[place.position] = {1, 0, 0};
+  forms[place.key] = {0, 1, 0};
+  for (Operation &op : region.front().without_terminator())
+    if (std::optional<Linear> form = evaluate(op))
+      forms[op.getResult(0)] = *form;
+}
+
+/// Return the form of `value`, if it has one.
+std::optional<Linear> LinearForms::find(Value value) const {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant))) {
-    if (constant.getBitWidth() > 64 || constant.abs().ugt(kFarthest))
+    if (constant.getBitWidth() > 64 || constant.abs().ugt(kLargest))
       return std::nullopt;
     return Linear{0, 0, constant.getSExtValue()};
   }
-  Operation *op = value.getDefiningOp();
-  if (auto cast = dyn_cast_or_null<arith::IndexCastOp>(op))
+  auto form = forms.find(value);
+  if (form == forms.end())
+    return std::nullopt;
+  return form->second;
+}
+
+/// Return the form of the result of `op`, if it has one.
+std::optional<Linear> LinearForms::evaluate(Operation &op) const {
+  if (auto cast = dyn_cast<arith::IndexCastOp>(op)) {
     // A number of 32 bits may be another one.
     if (cast.getType().isIndex() || cast.getType().isInteger(64))
-      return getLinear(cast.getIn(), place);
-  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op))
+      return find(cast.getIn());
     return std::nullopt;
-  std::optional<Linear> x = getLinear(op->getOperand(0), place),
-                        y = getLinear(op->getOperand(1), place);
+  }
+  if (!isa<arith::AddIOp, arith::SubIOp>(op))
+    return std::nullopt;
+  std::optional<Linear> x = find(op.getOperand(0)), y = find(op.getOperand(1));
   if (!x || !y)
     return std::nullopt;
-  int64_t sign = isa<arith::SubIOp>(op) ? -1 : 1;
-  return Linear{x->rows + sign * y->rows, x->keys + sign * y->keys,
-                x->constant + sign * y->constant};
+  return sum(*x, *y, isa<arith::SubIOp>(op) ? -1 : 1);
 }
 
 /// Return the band that `condition` says a key lies in, if it says just that.
-static std::optional<Band> getBand(Value condition, const ScorePlace &place) {
+static std::optional<Band> getBand(Value condition, const LinearForms &forms) {
   using Predicate = arith::CmpIPredicate;
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
   if (!compare)
     return std::nullopt;
-  std::optional<Linear> x = getLinear(compare.getLhs(), place),
-                        y = getLinear(compare.getRhs(), place);
+  std::optional<Linear> x = forms.find(compare.getLhs()),
+                        y = forms.find(compare.getRhs());
   if (!x || !y)
     return std::nullopt;
-  int64_t keys = x->keys - y->keys, rows = x->rows - y->rows;
   // key - position + shift against 0, or the other way round.
-  if (keys * rows != -1)
+  std::optional<Linear> difference = sum(*x, *y, /*sign=*/-1);
+  if (!difference || std::abs(difference->keys) != 1 ||
+      difference->rows != -difference->keys)
     return std::nullopt;
-  int64_t shift = (x->constant - y->constant) * keys;
+  int64_t keys = difference->keys, shift = difference->constant * keys;
   Predicate predicate = compare.getPredicate();
   bool less = predicate == Predicate::slt || predicate == Predicate::sle;
   bool greater = predicate == Predicate::sgt || predicate == Predicate::sge;
@@ -98,15 +134,21 @@ static std::optional<Band> getBand(Value condition, const ScorePlace &place) {
   return band;
 }
 
-/// Collect the conditions of which `condition` is the conjunction.
-static void collectConditions(Value condition,
-                              SmallVectorImpl<Value> &conditions) {
-  if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
-    collectConditions(both.getLhs(), conditions);
-    collectConditions(both.getRhs(), conditions);
-    return;
+/// Return the conditions of which `condition` is the conjunction, in order and each
+/// once.
+static SmallVector<Value> getConditions(Value condition) {
+  SmallVector<Value> conditions, left = {condition};
+  DenseSet<Value> seen;
+  while (!left.empty()) {
+    Value next = left.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (auto both = next.getDefiningOp<arith::AndIOp>())
+      left.append({both.getRhs(), both.getLhs()});
+    else
+      conditions.push_back(next);
   }
-  conditions.push_back(condition);
+  return conditions;
 }
 
 /// Narrow causal and window of `op` to `band`.
@@ -136,15 +178,14 @@ struct MaskModToBand : OpRewritePattern<SdpaOp> {
     if (op.getMaskMod().empty())
       return rewriter.notifyMatchFailure(op, "has no mask_mod");
     Block &body = op.getMaskMod().front();
-    ScorePlace place = getPlace(op.getMaskMod());
+    LinearForms forms(op.getMaskMod());
     Operation *yield = body.getTerminator();
-    SmallVector<Value> conditions, kept;
-    collectConditions(yield->getOperand(0), conditions);
+    SmallVector<Value> conditions = getConditions(yield->getOperand(0)), kept;
     SmallVector<Band> bands;
     for (Value condition : conditions) {
       if (matchPattern(condition, m_One()))
         continue;
-      if (std::optional<Band> band = getBand(condition, place))
+      if (std::optional<Band> band = getBand(condition, forms))
         bands.push_back(*band);
       else
         kept.push_back(condition);

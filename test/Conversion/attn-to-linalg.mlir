@@ -95,3 +95,26 @@ func.func @merge(%o0: tensor<4x8xf32>, %o1: tensor<4x8xf32>,
     : tensor<4x8xf32>, tensor<4xf32>
   return %o, %l : tensor<4x8xf32>, tensor<4xf32>
 }
+
+// A key whose number loses bits may be a negative index: what of it is read is moved to the first element, too.
+//
+// CHECK-LABEL: func.func @short_index
+// CHECK: %[[SHORT:.*]] = arith.index_cast %{{.*}} : index to i8
+// CHECK: %[[LEAST:.*]] = arith.minsi %[[SHORT]], %{{.*}} : i8
+// CHECK: %[[INDEX:.*]] = arith.index_cast %[[LEAST]] : i8 to index
+// CHECK: %[[SMALLER:.*]] = arith.minsi %[[INDEX]]
+// CHECK: %[[INSIDE:.*]] = arith.maxsi %[[SMALLER]]
+// CHECK: tensor.extract %{{.*}}[%[[INSIDE]]] : tensor<200xi1>
+func.func @short_index(%q: tensor<1x1x8x4xf32>, %k: tensor<1x1x200x4xf32>, %t: tensor<200xi1>) -> tensor<1x1x8x4xf32> {
+  %o = attn.sdpa %q, %k, %k
+    mask_mod(%b: index, %h: index, %i: index, %j: index) {
+      %short = arith.index_cast %j : index to i8
+      %c100 = arith.constant 100 : i8
+      %least = arith.minsi %short, %c100 : i8
+      %index = arith.index_cast %least : i8 to index
+      %m = tensor.extract %t[%index] : tensor<200xi1>
+      attn.yield %m : i1
+    }
+    : tensor<1x1x8x4xf32>, tensor<1x1x200x4xf32>, tensor<1x1x200x4xf32> -> tensor<1x1x8x4xf32>
+  return %o : tensor<1x1x8x4xf32>
+}
