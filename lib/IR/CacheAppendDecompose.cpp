@@ -1,13 +1,17 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// attn.cache_append by its definition. On tensors a loop over entries of the batch and rows, each of which writes its
-// row of all heads:
+// attn.cache_append by its definition. On tensors each head takes its rows one after the other, so that of several rows
+// of one place the last is there, whole and in all heads:
 //
-//   %c = scf.forall (%b, %i) in (B, M) shared_outs(%so = %cache) {
-//     %p = tensor.extract %positions[%b, %i]
-//     %row = linalg.generic ins(%rows[%b, :, %i, :]) outs(%so[%b, :, %p, :]) { convert }
-//     scf.forall.in_parallel { tensor.parallel_insert_slice %row into %so[%b, 0, %p, 0] ... }
+//   %c = scf.forall (%g) in (G) shared_outs(%so = %cache) {
+//     %head = tensor.extract_slice %so[:, %g, :, :]
+//     %new = scf.for %b = ... scf.for %i = ... iter_args(%h = %head) {
+//       %p = tensor.extract %positions[%b, %i]
+//       %row = linalg.generic ins(%rows[%b, %g, %i, :]) outs(%h[%b, %p, :]) { convert }
+//       scf.yield (tensor.insert_slice %row into %h[%b, %p, :])
+//     }
+//     scf.forall.in_parallel { tensor.parallel_insert_slice %new into %so[:, %g, :, :] }
 //   }
 //
 // and on memrefs loops over all elements.
@@ -61,8 +65,9 @@ private:
                                      Value row, Value channel);
   /// Return the indices of the scale of a place.
   SmallVector<Value> scaleAt(const Place &place, Value head);
-  tensor::ExtractSliceOp slice(Value tensor, Layout layout, Value batch,
-                               Value row);
+  tensor::ExtractSliceOp takeHead(Value tensor, Layout layout, Value head);
+  tensor::ExtractSliceOp takeRow(Value head, Value entry, Value number);
+  Value withRow(Value head, Value from, Value number, Value batch, Value row);
 
   ImplicitLocOpBuilder b;
   CacheAppendOp op;
@@ -157,57 +162,87 @@ SmallVector<Value> CacheAppender::scaleAt(const Place &place, Value head) {
   return at;
 }
 
-/// Return row `row` of entry `batch` of `tensor`, as [G, D].
-tensor::ExtractSliceOp CacheAppender::slice(Value tensor, Layout layout,
-                                            Value batch, Value row) {
+/// Return head `head` of `tensor`, as [B, N, D].
+tensor::ExtractSliceOp CacheAppender::takeHead(Value tensor, Layout layout,
+                                               Value head) {
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<OpFoldResult> at(4, b.getIndexAttr(0)),
-      ones(4, b.getIndexAttr(1));
-  SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(b, b.getLoc(), tensor);
-  at[kBatchDim] = batch;
-  sizes[kBatchDim] = b.getIndexAttr(1);
-  at[sequenceDim(layout)] = row;
-  sizes[sequenceDim(layout)] = b.getIndexAttr(1);
-  SmallVector<int64_t> shape = {type.getDimSize(headDim(layout)),
-                                type.getDimSize(kChannelDim)};
+      ones(4, b.getIndexAttr(1)),
+      sizes = tensor::getMixedSizes(b, b.getLoc(), tensor);
+  at[headDim(layout)] = head;
+  sizes[headDim(layout)] = b.getIndexAttr(1);
+  SmallVector<int64_t> shape(type.getShape());
+  shape.erase(shape.begin() + headDim(layout));
   return tensor::ExtractSliceOp::create(
       b, RankedTensorType::get(shape, type.getElementType()), tensor, at, sizes,
       ones);
 }
 
+/// Return row `number` of entry `entry` of `head`, as [D].
+tensor::ExtractSliceOp CacheAppender::takeRow(Value head, Value entry,
+                                              Value number) {
+  auto type = cast<RankedTensorType>(head.getType());
+  SmallVector<OpFoldResult> at = {entry, number, b.getIndexAttr(0)},
+                            ones(3, b.getIndexAttr(1)),
+                            sizes(2, b.getIndexAttr(1));
+  sizes.push_back(tensor::getMixedSize(b, b.getLoc(), head, 2));
+  return tensor::ExtractSliceOp::create(
+      b,
+      RankedTensorType::get(type.getShape().take_back(), type.getElementType()),
+      head, at, sizes, ones);
+}
+
+/// Return `head`, number `number` of the cache, with row `row` of entry `batch` of
+/// `from` in its place.
+Value CacheAppender::withRow(Value head, Value from, Value number, Value batch,
+                             Value row) {
+  Place place = placeOf(batch, row);
+  tensor::ExtractSliceOp to = takeRow(head, place.entry, place.row);
+  Value scale;
+  if (op.getScale())
+    scale = load(op.getScale(), scaleAt(place, number));
+  AffineExpr channel = b.getAffineDimExpr(0);
+  Value converted = buildGeneric(
+      b, {{takeRow(from, batch, row), {channel}}}, {to.getResult(), {channel}},
+      [&](ValueRange args) { return convert(args[0], scale); });
+  return tensor::InsertSliceOp::create(b, converted, head, to.getMixedOffsets(),
+                                       to.getMixedSizes(),
+                                       to.getMixedStrides());
+}
+
 Value CacheAppender::buildOnTensors() {
   Value rows = op.getRows();
-  SmallVector<OpFoldResult> sizes = {
-      tensor::getMixedSize(b, b.getLoc(), rows, kBatchDim),
-      tensor::getMixedSize(b, b.getLoc(), rows,
-                           sequenceDim(op.getRowsLayout()))};
+  // There are no slices of nothing: their offsets would lie outside.
+  for (Value tensor : {rows, op.getCache()})
+    if (llvm::is_contained(cast<RankedTensorType>(tensor.getType()).getShape(),
+                           0))
+      return op.getCache();
+  SmallVector<OpFoldResult> heads = {
+      tensor::getMixedSize(b, b.getLoc(), rows, headDim(op.getRowsLayout()))};
+  Value zero = index(0), one = index(1), batch = sizeOf(rows, kBatchDim),
+        count = sizeOf(rows, sequenceDim(op.getRowsLayout()));
   auto loop =
-      scf::ForallOp::create(b, sizes, ValueRange{op.getCache()}, std::nullopt);
+      scf::ForallOp::create(b, heads, ValueRange{op.getCache()}, std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getTerminator());
-  Value batch = loop.getInductionVars()[0], number = loop.getInductionVars()[1],
-        so = loop.getRegionIterArgs()[0];
-  Place place = placeOf(batch, number);
-  Value from = slice(rows, op.getRowsLayout(), batch, number);
-  tensor::ExtractSliceOp to =
-      slice(so, op.getCacheLayout(), place.entry, place.row);
-  AffineExpr head = b.getAffineDimExpr(0), channel = b.getAffineDimExpr(1);
-  SmallVector<Indexed> inputs = {{from, {head, channel}}};
-  Value row =
-      buildGeneric(b, inputs, {to.getResult(), {head, channel}},
-                   [&](ValueRange args) -> Value {
-                     Value scale;
-                     if (op.getScale())
-                       scale =
-                           load(op.getScale(),
-                                scaleAt(place, linalg::IndexOp::create(b, 0)));
-                     return convert(args[0], scale);
-                   });
+  Value number = loop.getInductionVars()[0], so = loop.getRegionIterArgs()[0];
+  Value from = takeHead(rows, op.getRowsLayout(), number);
+  tensor::ExtractSliceOp to = takeHead(so, op.getCacheLayout(), number);
+  scf::LoopNest nest = scf::buildLoopNest(
+      b, b.getLoc(), {zero, zero}, {batch, count}, {one, one}, to.getResult(),
+      [&](OpBuilder &nested, Location, ValueRange at,
+          ValueRange state) -> scf::ValueVector {
+        OpBuilder::InsertionGuard inner(b);
+        b.setInsertionPoint(nested.getInsertionBlock(),
+                            nested.getInsertionPoint());
+        Value next = withRow(state[0], from, number, at[0], at[1]);
+        nested.setInsertionPointToEnd(nested.getInsertionBlock());
+        return {next};
+      });
   b.setInsertionPointToEnd(loop.getTerminator().getBody());
-  tensor::ParallelInsertSliceOp::create(b, row, so, to.getMixedOffsets(),
-                                        to.getMixedSizes(),
-                                        to.getMixedStrides());
+  tensor::ParallelInsertSliceOp::create(
+      b, nest.results[0], so, to.getMixedOffsets(), to.getMixedSizes(),
+      to.getMixedStrides());
   return loop.getResult(0);
 }
 

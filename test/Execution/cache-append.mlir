@@ -14,12 +14,24 @@
 // RUN: %{make} %t/table.npy 2 3 1 5 7 0 3 2
 // RUN: not attn-run %t/pages.mlir --verify --input=2x3x4x40xbf16 --input=7x4x4x40xi8 --input=@%t/each.npy \
 // RUN:   --input=@%t/table.npy --input=7x4x4xf32=9 2>&1 | FileCheck %s --check-prefix=PAGE
+// RUN: %{make} %t/pages.npy 2 2 5 3 5 3
+// RUN: %{make} %t/same.npy 2 3 1 1 1 2 6 2
+// RUN: attn-run %t/same.mlir --verify --threads=2 --input=2x3x4x40xf32 --input=7x4x4x40xf32 --input=@%t/same.npy \
+// RUN:   --input=@%t/pages.npy | FileCheck %s --check-prefix=EXACT
 // RUN: attn-run %t/floats.mlir --verify | FileCheck %s --check-prefix=EXACT
 //
 // CHECK: pass: largest error {{.*}}, 0 elements beyond it
 // EXACT: pass: largest error 0 {{.*}}, 0 elements beyond it
 // BEYOND: 'attn.cache_append' op expects 'positions' to lie inside 'cache', got position 10 of 10
 // PAGE: 'attn.cache_append' op expects 'page_table' to name pages of 'cache', got page 7 of 7
+//
+// Heads may run side by side, rows may not.
+//
+// RUN: attn-opt %t/same.mlir --convert-attn-to-linalg | FileCheck %s --check-prefix=HEADS
+// HEADS: scf.forall (%{{.*}}) in (4) shared_outs
+// HEADS: scf.for
+// HEADS: scf.for
+// HEADS: tensor.insert_slice
 //
 // On memrefs it is a loop that stores.
 //
@@ -42,6 +54,17 @@ func.func @pages(%r: tensor<2x3x4x40xbf16>, %c: tensor<7x4x4x40xi8>, %p: tensor<
   %o = attn.cache_append %r into %c at(%p : tensor<2x3xi32>) page_table(%t : tensor<2x3xi32>)
     scale(%s : tensor<7x4x4xf32>) rows_layout = bshd : tensor<2x3x4x40xbf16> into tensor<7x4x4x40xi8>
   return %o : tensor<7x4x4x40xi8>
+}
+
+//--- same.mlir
+
+// Of rows of one place the last is kept, whole and in all heads: three of the first entry, and then of the second, which
+// has the same page.
+func.func @same(%r: tensor<2x3x4x40xf32>, %c: tensor<7x4x4x40xf32>, %p: tensor<2x3xi32>, %t: tensor<2x2xi32>)
+    -> tensor<7x4x4x40xf32> {
+  %o = attn.cache_append %r into %c at(%p : tensor<2x3xi32>) page_table(%t : tensor<2x2xi32>) rows_layout = bshd
+    : tensor<2x3x4x40xf32> into tensor<7x4x4x40xf32>
+  return %o : tensor<7x4x4x40xf32>
 }
 
 //--- floats.mlir

@@ -37,7 +37,8 @@ def Attn_CacheAppendOp : Attn_Op<"cache_append", [
     `page_table` position `p` is token `p mod page` of page
     `page_table[b, p / page]`, as for `attn.sdpa`. A position that is negative or not
     below `N`, and a page that there is not, is an error when the program runs,
-    before anything is written. Of several rows of one place any may be kept.
+    before anything is written. Of several rows of one place the last is kept, in the
+    order of entries and of rows.
 
     Rows are converted to the type of the cache. For i8, f8E4M3FN and f8E5M2 a row is
     first divided, in f32, by the scale of its place; the quotient is rounded to
