@@ -4,8 +4,8 @@
 // Attention by definition. For each batch, head and row:
 //
 //   s[j] = softcap(score_mod(scale * (q . k[j]))) + bias[j]    for each key j
-//   P    = softmax of s over the keys that are not excluded, a sink in the
-//   denominator o    = sum of P[j] * v[j]
+//   P    = softmax of s over the keys that are not excluded, a sink in the denominator
+//   o    = sum of P[j] * v[j]
 
 #include "ReferenceParts.h"
 #include "ReferencePlaces.h"
@@ -220,6 +220,11 @@ private:
   }
 
   T scoreOf(int64_t b, int64_t h, int64_t i, int64_t j) const {
+    constexpr T kNone = -std::numeric_limits<T>::infinity();
+    T added = bias ? static_cast<T>(bias.at(b, h, i, j)) : T(0);
+    // score_mod is not asked about it, and what the key holds is nothing.
+    if (added == kNone)
+      return kNone;
     T dot = 0;
     for (int64_t d = 0; d < g.headSize; ++d)
       dot += queryRow[d] * keyRows[j * g.headSize + d];
@@ -228,16 +233,14 @@ private:
       s = p.scoreMod->evaluateScore<T>(s, p.firstEntry + b, h, positionOf(b, i),
                                        j);
       // No cap makes a number of what the region leaves out.
-      if (s == -std::numeric_limits<T>::infinity())
+      if (s == kNone)
         return s;
     }
     if (p.softcap) {
       T cap = static_cast<T>(*p.softcap);
       s = cap * std::tanh(s / cap);
     }
-    if (bias)
-      s += static_cast<T>(bias.at(b, h, i, j));
-    return s;
+    return bias ? s + added : s;
   }
 
   void runRow(int64_t b, int64_t h, int64_t i) {

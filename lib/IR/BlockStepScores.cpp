@@ -10,6 +10,7 @@
 
 #include "StepDecomposer.h"
 
+#include "attn/IR/KeyExclusion.h"
 #include "attn/IR/LinalgBuilder.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -20,9 +21,6 @@
 
 using namespace mlir;
 using namespace mlir::attn;
-
-/// No position, window or length goes beyond this; sums of a few stay in 64 bits.
-static constexpr int64_t kFarthest = int64_t(1) << 61;
 
 /// Return the number, within the task, of the row that a body works on.
 Value StepDecomposer::rowIndex(OpBuilder &b) {
@@ -242,12 +240,19 @@ Value StepDecomposer::change(OpBuilder &b, Value s) {
     s = arith::MulFOp::create(b, loc, s, readScale(b, factors));
   Value lowest = tile.constant(b, -std::numeric_limits<double>::infinity());
   Value kept;
+  auto keep = [&](Value condition) {
+    kept = kept ? arith::AndIOp::create(b, loc, kept, condition).getResult()
+                : condition;
+  };
+  auto keepUnlessLowest = [&](Value value) {
+    keep(arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, value,
+                               lowest));
+  };
   if (Region *scoreMod = op.getScoreMod()) {
     s = inlineScoreMod(b, *scoreMod, s, place(b), anchor);
     // A cap would make a number of -inf, and a bias of NaN makes NaN of it.
     if (op.getSoftcap() || op.getBias())
-      kept =
-          arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, s, lowest);
+      keepUnlessLowest(s);
   }
   if (std::optional<APFloat> cap = op.getSoftcap()) {
     double value = cap->convertToDouble();
@@ -259,13 +264,15 @@ Value StepDecomposer::change(OpBuilder &b, Value s) {
     Value term = readBroadcast(b, bias);
     if (term.getType() != tile.elementType)
       term = arith::ExtFOp::create(b, loc, tile.elementType, term);
+    // Of NaN it would make NaN.
+    keepUnlessLowest(term);
     s = arith::AddFOp::create(b, loc, s, term);
   }
   if (Value mask = op.getMask()) {
     Value given = readBroadcast(b, mask);
     if (!given.getType().isInteger(1))
       given = isNotZero(b, loc, given);
-    kept = kept ? arith::AndIOp::create(b, loc, kept, given) : given;
+    keep(given);
   }
   if (!kept)
     return s;

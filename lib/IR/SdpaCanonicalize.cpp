@@ -1,18 +1,15 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What simplifies an attn.sdpa. Nothing here changes a result or loses an error
-// at run time:
+// What simplifies an attn.sdpa. Nothing here changes a result or loses an error at run time:
 //
-//   %t = linalg.transpose ins(%q : tensor<1x?x8x64xf32>) outs(%e : ...)
-//   permutation = [0, 2, 1, 3] %m = arith.constant dense<[[true, false], [true,
-//   true]]> : tensor<2x2xi1> %o = attn.sdpa %t, %k, %v mask(%m :
-//   tensor<2x2xi1>) : ...
+//   %t = linalg.transpose ins(%q : tensor<1x?x8x64xf32>) outs(%e : ...) permutation = [0, 2, 1, 3]
+//   %m = arith.constant dense<[[true, false], [true, true]]> : tensor<2x2xi1>
+//   %o = attn.sdpa %t, %k, %v mask(%m : tensor<2x2xi1>) : ...
 //
 // becomes
 //
-//   %o = attn.sdpa %q, %k, %v causal = top_left layout = <query = bshd, ...> :
-//   ...
+//   %o = attn.sdpa %q, %k, %v causal = top_left layout = <query = bshd, ...> : ...
 
 #include "SdpaCanonicalize.h"
 

@@ -74,7 +74,8 @@ ScorePlace SdpaDefinition::buildPlace(Value position) {
           getIndex(key)};
 }
 
-/// Return the score of the product `q . k`; -inf where score_mod says so.
+/// Return the score of the product `q . k`; -inf where score_mod or the bias leaves
+/// the key out.
 Value SdpaDefinition::buildScore(Value product, Value scale, Value bias,
                                  const ScorePlace &at) {
   Value score = arith::MulFOp::create(b, product, scale), none;
@@ -85,8 +86,12 @@ Value SdpaDefinition::buildScore(Value product, Value scale, Value bias,
       none = isMinusInfinity(b, score);
   }
   score = buildCapped(score);
-  if (bias)
-    score = arith::AddFOp::create(b, score, convertFloat(b, bias, accType));
+  if (bias) {
+    bias = convertFloat(b, bias, accType);
+    // Of NaN it would make NaN.
+    none = orElse(b, none, isMinusInfinity(b, bias));
+    score = arith::AddFOp::create(b, score, bias);
+  }
   if (!none)
     return score;
   return arith::SelectOp::create(b, none, getMinusInfinity(b, accType), score);

@@ -128,11 +128,18 @@ static bool compareIntegers(const ScalarOp &op, const Cell *a) {
   return false;
 }
 
-/// The predicates of cmpf are a set of four outcomes: equal 1, greater 2, less
-/// 4, unordered 8.
+/// The predicates of cmpf are sets of four outcomes: equal 1, greater 2, less 4,
+/// unordered 8. Of those with the last the one alone is not the first, but comes
+/// after the others.
 static bool compareReals(const ScalarOp &op, const Cell *a) {
+  constexpr auto kLone = static_cast<int64_t>(arith::CmpFPredicate::UNO);
+  int64_t outcomes = op.predicate;
+  if (outcomes == kLone)
+    outcomes = 8;
+  else if (outcomes >= 8 && outcomes < kLone)
+    ++outcomes;
   int64_t outcome = X == Y ? 1 : X > Y ? 2 : X < Y ? 4 : 8;
-  return (op.predicate & outcome) != 0;
+  return (outcomes & outcome) != 0;
 }
 
 namespace {

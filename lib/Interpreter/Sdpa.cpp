@@ -103,6 +103,10 @@ private:
     return addSaturating(i, offset);
   }
 
+  T biasAt(int64_t b, int64_t h, int64_t i, int64_t j) const {
+    return T(broadcast(*in.bias, {b, h, i, j}).real);
+  }
+
   /// Steps 1 to 4 of the definition.
   FailureOr<T> score(int64_t b, int64_t h, int64_t i, int64_t j) {
     const Cell *q = query.tensor.cells.data() + query.rowOffset(b, h, i);
@@ -112,11 +116,7 @@ private:
     for (int64_t d = 0; d < query.channels; ++d)
       product += static_cast<T>(q[d].real) * (number(key, k[d]) * by);
     T s = scale * product;
-    constexpr T kNone = -std::numeric_limits<T>::infinity();
     if (scoreMod) {
-      // A key that the bias excludes is none for the region.
-      if (in.bias && T(broadcast(*in.bias, {b, h, i, j}).real) == kNone)
-        return kNone;
       FailureOr<Cell> changed = evaluate(
           *scoreMod, {realCell(s)}, in.firstEntry + b, h, positionOf(b, i), j);
       if (failed(changed))
@@ -127,7 +127,7 @@ private:
     }
     if (in.softcap)
       s = T(*in.softcap) * std::tanh(s / T(*in.softcap));
-    return in.bias ? s + T(broadcast(*in.bias, {b, h, i, j}).real) : s;
+    return in.bias ? s + biasAt(b, h, i, j) : s;
   }
 
   /// Return what `body` yields for `cells` and the place of a score.
@@ -164,6 +164,9 @@ private:
                         in.right) ||
           (in.mask && !broadcast(*in.mask, {b, h, i, j}).integer))
         continue;
+      // Regions are not asked about it, and what the key holds is nothing.
+      if (in.bias && biasAt(b, h, i, j) == kNone)
+        continue;
       FailureOr<bool> masked = isMasked(b, h, i, j);
       if (failed(masked))
         return failure();
@@ -172,7 +175,7 @@ private:
       FailureOr<T> s = score(b, h, i, j);
       if (failed(s))
         return failure();
-      if (*s == -std::numeric_limits<T>::infinity())
+      if (*s == kNone)
         continue;
       kept.emplace_back(j, *s);
       note(*s, statistics.largestScore);
@@ -235,6 +238,7 @@ private:
       note(number(value, v[e]) * by, statistics.largestValue);
   }
 
+  static constexpr T kNone = -std::numeric_limits<T>::infinity();
   const SdpaInputs &in;
   AttentionStatistics &statistics;
   SdpaOutputs &outputs;

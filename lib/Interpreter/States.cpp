@@ -113,6 +113,10 @@ public:
       return T(kNone);
     if (mask && !broadcast(*mask, taskRow, taskKey).integer)
       return T(kNone);
+    T added = bias ? T(broadcast(*bias, taskRow, taskKey).real) : T(0);
+    // Regions are not asked about it, and what the key holds is nothing.
+    if (added == T(kNone))
+      return added;
     if (maskMod && !(evaluate(*maskMod, {}, taskRow, taskKey).integer & 1))
       return T(kNone);
     T product = 0;
@@ -127,7 +131,7 @@ public:
     }
     if (softcap)
       s = *softcap * std::tanh(s / *softcap);
-    return bias ? s + T(broadcast(*bias, taskRow, taskKey).real) : s;
+    return bias ? s + added : s;
   }
 
 private:

@@ -5,6 +5,11 @@
 // RUN: attn-run %t/lowest_half.mlir | FileCheck %s --check-prefix=HALF
 // RUN: attn-run %t/all_excluded.mlir | FileCheck %s --check-prefix=EXCLUDED
 // RUN: attn-run %t/keys.mlir --verify | FileCheck %s
+// RUN: attn-run %t/biased_keys.mlir | FileCheck %s --check-prefix=BIASED
+// RUN: attn-run %t/biased_keys.mlir --verify | FileCheck %s
+// RUN: attn-run %t/biased_keys.mlir --device=interpreter | FileCheck %s --check-prefix=BIASED
+// RUN: attnc %t/biased_keys.mlir --stop-after=tiles | attn-run - --device=interpreter | FileCheck %s --check-prefix=BIASED
+// RUN: attnc %t/biased_keys.mlir --stop-after=linalg | attn-run - --device=interpreter | FileCheck %s --check-prefix=BIASED
 // RUN: attn-run %t/values.mlir --verify | FileCheck %s
 // RUN: attn-run %t/query.mlir --verify | FileCheck %s
 // RUN: attn-run %t/exclude_themselves.mlir --verify | FileCheck %s
@@ -81,6 +86,25 @@ func.func @keys(%q: tensor<1x2x40x8xf32>, %k: tensor<1x1x40x8xf32>, %v: tensor<1
   %o2 = attn.sdpa %q, %k2, %v kv_lengths(%n : tensor<1xi32>)
     : tensor<1x2x40x8xf32>, tensor<1x1x40x8xf32>, tensor<1x1x40x8xf32> -> tensor<1x2x40x8xf32>
   return %o0, %o1, %o2 : tensor<1x2x40x8xf32>, tensor<1x2x40x8xf32>, tensor<1x2x40x8xf32>
+}
+
+//--- biased_keys.mlir
+
+// A bias of -inf leaves out a key whatever it holds, many rows or few: the second key is NaN, the third infinite.
+//
+// BIASED: result 0: 1x1x9x1xf32 = [5, 5, 5, 5, 5, 5, 5, 5, ...]
+// BIASED: result 1: 1x1x1x1xf32 = [5]
+func.func @biased_keys() -> (tensor<1x1x9x1xf32>, tensor<1x1x1x1xf32>) {
+  %rows = arith.constant dense<1.0> : tensor<1x1x9x1xf32>
+  %row = arith.constant dense<1.0> : tensor<1x1x1x1xf32>
+  %k = arith.constant dense<[[[[0.0], [0x7FC00000], [0x7F800000]]]]> : tensor<1x1x3x1xf32>
+  %v = arith.constant dense<[[[[5.0], [7.0], [9.0]]]]> : tensor<1x1x3x1xf32>
+  %b = arith.constant dense<[0.0, 0xFF800000, 0xFF800000]> : tensor<3xf32>
+  %o0 = attn.sdpa %rows, %k, %v bias(%b : tensor<3xf32>)
+    : tensor<1x1x9x1xf32>, tensor<1x1x3x1xf32>, tensor<1x1x3x1xf32> -> tensor<1x1x9x1xf32>
+  %o1 = attn.sdpa %row, %k, %v bias(%b : tensor<3xf32>)
+    : tensor<1x1x1x1xf32>, tensor<1x1x3x1xf32>, tensor<1x1x3x1xf32> -> tensor<1x1x1x1xf32>
+  return %o0, %o1 : tensor<1x1x9x1xf32>, tensor<1x1x1x1xf32>
 }
 
 //--- values.mlir

@@ -1,6 +1,7 @@
 // RUN: attn-run %s --device=interpreter --function=integers | FileCheck %s --check-prefix=INTEGERS
 // RUN: attn-run %s --device=interpreter --function=booleans | FileCheck %s --check-prefix=BOOLEANS
 // RUN: attn-run %s --device=interpreter --function=reals | FileCheck %s --check-prefix=REALS
+// RUN: attn-run %s --device=interpreter --function=comparisons | FileCheck %s --check-prefix=COMPARISONS
 // RUN: attn-run %s --device=interpreter --function=elementwise | FileCheck %s --check-prefix=ELEMENTWISE
 // RUN: not attn-run %s --device=interpreter --function=by_zero 2>&1 | FileCheck %s --check-prefix=ZERO
 
@@ -64,6 +65,39 @@ func.func @reals() -> (f32, f32, i1, i1, i32, f64) {
   %sine = math.sin %wide : f64
   return %keeps, %drops, %ordered, %unordered, %bits, %sine
       : f32, f32, i1, i1, i32, f64
+}
+
+// Each comparison of 1 with 1, 2, 0 and NaN.
+//
+// COMPARISONS: result 0: 4xi1 = [1, 0, 0, 0]
+// COMPARISONS: result 1: 4xi1 = [0, 0, 1, 0]
+// COMPARISONS: result 2: 4xi1 = [0, 1, 1, 0]
+// COMPARISONS: result 3: 4xi1 = [1, 1, 1, 0]
+// COMPARISONS: result 4: 4xi1 = [1, 0, 0, 1]
+// COMPARISONS: result 5: 4xi1 = [0, 0, 1, 1]
+// COMPARISONS: result 6: 4xi1 = [1, 0, 1, 1]
+// COMPARISONS: result 7: 4xi1 = [0, 1, 0, 1]
+// COMPARISONS: result 8: 4xi1 = [1, 1, 0, 1]
+// COMPARISONS: result 9: 4xi1 = [0, 1, 1, 1]
+// COMPARISONS: result 10: 4xi1 = [0, 0, 0, 1]
+func.func @comparisons() -> (tensor<4xi1>, tensor<4xi1>, tensor<4xi1>, tensor<4xi1>, tensor<4xi1>, tensor<4xi1>,
+                             tensor<4xi1>, tensor<4xi1>, tensor<4xi1>, tensor<4xi1>, tensor<4xi1>) {
+  %a = arith.constant dense<1.0> : tensor<4xf32>
+  %b = arith.constant dense<[1.0, 2.0, 0.0, 0x7FC00000]> : tensor<4xf32>
+  %oeq = arith.cmpf oeq, %a, %b : tensor<4xf32>
+  %ogt = arith.cmpf ogt, %a, %b : tensor<4xf32>
+  %one = arith.cmpf one, %a, %b : tensor<4xf32>
+  %ord = arith.cmpf ord, %a, %b : tensor<4xf32>
+  %ueq = arith.cmpf ueq, %a, %b : tensor<4xf32>
+  %ugt = arith.cmpf ugt, %a, %b : tensor<4xf32>
+  %uge = arith.cmpf uge, %a, %b : tensor<4xf32>
+  %ult = arith.cmpf ult, %a, %b : tensor<4xf32>
+  %ule = arith.cmpf ule, %a, %b : tensor<4xf32>
+  %une = arith.cmpf une, %a, %b : tensor<4xf32>
+  %uno = arith.cmpf uno, %a, %b : tensor<4xf32>
+  return %oeq, %ogt, %one, %ord, %ueq, %ugt, %uge, %ult, %ule, %une, %uno
+    : tensor<4xi1>, tensor<4xi1>, tensor<4xi1>, tensor<4xi1>, tensor<4xi1>, tensor<4xi1>, tensor<4xi1>, tensor<4xi1>,
+      tensor<4xi1>, tensor<4xi1>, tensor<4xi1>
 }
 
 // Ops on tensors act on each element.
