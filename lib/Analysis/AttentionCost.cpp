@@ -8,12 +8,17 @@
 //   read           the query, the keys and values that some row sees, and what else it takes
 //   written        its results
 //
+// Of pages, those are counted that the entries of the batch have, whoever shares them. Of packed sequences S is the cells
+// of all of them, and known when the program runs.
+//
 // attn.mha has its projections and rotations besides; attn.linear_attention has no scores, but a state that every step
 // changes.
 
 #include "attn/Analysis/AttentionCost.h"
 
 #include "attn/IR/AttentionShape.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -84,19 +89,29 @@ struct OperandReader {
   Formula read;
 
   /// Add `operand`, if it is there.
-  void add(Value operand, Names names) {
+  void add(Value operand, const Names &names) {
     if (!operand)
       return;
     cost.operands.push_back(names);
     read += bytesOf(operand, names);
   }
 
-  /// Add a key or a value, of which the keys `N` are read that some row sees.
-  void addKeys(Value operand, const Names &names) {
+  /// Add `operand` of `count` elements, if it is there.
+  void add(Value operand, const Names &names, const Formula &count) {
+    if (!operand)
+      return;
     cost.operands.push_back(names);
-    Names seen = names;
-    std::replace(seen.begin(), seen.end(), std::string("N"), std::string("K"));
-    read += bytesOf(operand, seen);
+    read += elementBytes(operand) * count;
+  }
+
+  /// Add what is stored of keys or values, of which `elements` are theirs. Of the
+  /// keys `N` those are read that some row sees, where that is known.
+  void addKeys(Value operand, const Names &names, Names elements) {
+    cost.operands.push_back(names);
+    if (cost.band)
+      std::replace(elements.begin(), elements.end(), std::string("N"),
+                   std::string("K"));
+    read += bytesOf(operand, elements);
   }
 
   void addBroadcast(Value operand) {
@@ -126,11 +141,14 @@ static void addScoreOperands(OperandReader &reader, OpT op) {
     reader.cost.notes.push_back("regions are not counted");
 }
 
-/// Return what attention needs beside the bytes that it reads and writes.
-static CostPart attentionPart() {
+/// Return what attention needs beside the bytes that it reads and writes. With
+/// `packed` sequences S is the cells of all of them.
+static CostPart attentionPart(bool packed = false) {
   CostPart part;
   part.name = "attention";
-  Formula cells = named("B") * named("H") * named("S");
+  Formula cells = named("H") * named("S");
+  if (!packed)
+    cells = named("B") * cells;
   part.operations = 2 * (cells * named("D")) + 2 * (cells * named("E"));
   part.exponentials = cells;
   return part;
@@ -139,6 +157,11 @@ static CostPart attentionPart() {
 /// State how an attention of this band grows, and what its scores, which are sums
 /// in f64 or f32, would take.
 static void setGrowth(AttentionCost &cost, StringRef more = "") {
+  cost.space = "O(1) a thread beside operands and results";
+  if (!cost.band) {
+    cost.time = "O(H S (D + E))";
+    return;
+  }
   const ScoreBand &band = *cost.band;
   int64_t width = getElementTypeOrSelf(cost.op->getOperand(0)).isF64() ? 8 : 4;
   cost.scores = width * (named("B") * named("H") * named("M") * named("N"));
@@ -149,34 +172,117 @@ static void setGrowth(AttentionCost &cost, StringRef more = "") {
            std::to_string(*band.left + 1 + (band.causal ? 0 : *band.right)) +
            ")";
   cost.time = "O(B H M " + keys + " (D + E)" + more.str() + ")";
-  cost.space = "O(1) a thread beside operands and results; all scores would "
-               "take O(B H M N)";
+  cost.space += "; all scores would take O(B H M N)";
+}
+
+static int64_t dimOf(Value tensor, int64_t dim) {
+  return cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+}
+
+/// Return the names of the dimensions of a key or a value with `channels`, as it
+/// lies in memory.
+static Names storedNames(SdpaOp op, Layout layout, StringRef channels) {
+  if (op.hasPackedKeys())
+    return {"Tk", "G", channels.str()};
+  if (op.isPaged())
+    return inLayout(layout, {"pool", "G", "page", channels.str()});
+  return inLayout(layout, {"B", "G", "N", channels.str()});
+}
+
+/// Return the names of the dimensions of `scale`, of keys or values; a 1 has none.
+static Names scaleNames(SdpaOp op, Value scale) {
+  Names full = op.hasPackedKeys() ? Names{"", "G", "Tk"}
+               : op.isPaged()     ? Names{"pool", "G", "page"}
+                                  : Names{"B", "G", "N"};
+  int64_t rank = cast<RankedTensorType>(scale.getType()).getRank();
+  Names names(full.end() - rank, full.end());
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (dimOf(scale, dim) == 1)
+      names[dim].clear();
+  return names;
+}
+
+/// Name the sizes of `op`.
+static void setExtents(AttentionCost &cost, SdpaOp op) {
+  AttentionShape shape = AttentionShape::get(op);
+  cost.extents = {{"B", shape.batch}, {"H", shape.heads}, {"G", shape.kvHeads}};
+  auto add = [&](StringRef name, int64_t extent) {
+    cost.extents.push_back({name.str(), extent});
+  };
+  if (op.hasPackedRows())
+    add("Tq", dimOf(op.getQuery(), 0));
+  else
+    add("M", shape.rows);
+  if (op.hasPackedKeys())
+    add("Tk", dimOf(op.getKey(), 0));
+  else
+    add("N", shape.keys);
+  add("D", shape.headSize);
+  add("E", shape.valueSize);
+  if (!op.isPaged())
+    return;
+  add("pool", dimOf(op.getKey(), kBatchDim));
+  add("page", dimOf(op.getKey(), sequenceDim(op.getKeyLayout())));
+  add("pages", dimOf(op.getPageTable(), 1));
+}
+
+/// Add what says where keys and rows lie, and what stored ones are multiplied by.
+static void addPlaces(OperandReader &reader, SdpaOp op) {
+  reader.add(op.getPageTable(), {"B", "pages"});
+  // (Of ends there is one more than there are sequences.)
+  for (Value ends : {op.getCuSeqlensQ(), op.getCuSeqlensK()})
+    reader.add(ends, {"?"}, named("B") + 1);
+  for (Value scale : {op.getKeyScale(), op.getValueScale()}) {
+    if (!scale)
+      continue;
+    Names names = scaleNames(op, scale), read = names;
+    // Of pages those of all entries.
+    std::replace(read.begin(), read.end(), std::string("pool"),
+                 std::string("B"));
+    std::replace(read.begin(), read.end(), std::string("page"),
+                 std::string("N"));
+    reader.addKeys(scale, names, read);
+  }
+}
+
+/// State what is not in the numbers of `op`.
+static void addNotes(AttentionCost &cost, SdpaOp op) {
+  if (op.isPaged())
+    cost.notes.push_back("a page is counted for each entry that reads it");
+  if (op.hasPackedRows())
+    cost.notes.push_back("S, the cells of all sequences, is known when the "
+                         "program runs, and all keys are taken as read");
 }
 
 static AttentionCost costOf(SdpaOp op) {
   AttentionCost cost;
   cost.op = op;
-  AttentionShape shape = AttentionShape::get(op);
-  cost.extents = {{"B", shape.batch},    {"H", shape.heads},
-                  {"G", shape.kvHeads},  {"M", shape.rows},
-                  {"N", shape.keys},     {"D", shape.headSize},
-                  {"E", shape.valueSize}};
-  cost.band = ScoreBand::get(op);
-  CostPart part = attentionPart();
+  setExtents(cost, op);
+  bool packed = op.hasPackedRows();
+  if (!packed)
+    cost.band = ScoreBand::get(op);
+  CostPart part = attentionPart(packed);
   OperandReader reader{cost, {}};
-  reader.add(op.getQuery(),
-             inLayout(op.getQueryLayout(), {"B", "H", "M", "D"}));
-  reader.addKeys(op.getKey(),
-                 inLayout(op.getKeyLayout(), {"B", "G", "N", "D"}));
-  reader.addKeys(op.getValue(),
-                 inLayout(op.getValueLayout(), {"B", "G", "N", "E"}));
+  Names rows = packed ? Names{"Tq", "H"} : Names{"B", "H", "M"};
+  auto withChannels = [&](StringRef channels, Layout layout) {
+    Names names = rows;
+    names.push_back(channels.str());
+    return packed ? names : inLayout(layout, names);
+  };
+  reader.add(op.getQuery(), withChannels("D", op.getQueryLayout()));
+  for (auto [stored, layout, channels] :
+       {std::tuple(op.getKey(), op.getKeyLayout(), "D"),
+        std::tuple(op.getValue(), op.getValueLayout(), "E")})
+    reader.addKeys(stored, storedNames(op, layout, channels),
+                   op.hasPackedKeys() ? Names{"Tk", "G", channels}
+                                      : Names{"B", "G", "N", channels});
   addScoreOperands(reader, op);
-  if (op.getPageTable() || op.getCuSeqlensQ())
-    cost.notes.push_back("pages and packed sequences are not counted");
+  addPlaces(reader, op);
+  addNotes(cost, op);
   part.read = reader.read;
-  part.written = bytesOf(op.getOutput(), {"B", "H", "M", "E"});
+  part.written = bytesOf(op.getOutput(), withChannels("E", Layout::bhsd));
   if (op.getLse())
-    part.written += bytesOf(op.getLse(), {"B", "H", "M"});
+    part.written += bytesOf(op.getLse(), rows);
   if (op.getWeights()) {
     part.written += bytesOf(op.getWeights(), {"B", "H", "M", "N"});
     part.operations += 2 * (part.exponentials * named("D"));
@@ -206,10 +312,6 @@ static CostPart projection(StringRef name, int64_t width, const Formula &rows,
     part.read += width * outs;
   }
   return part;
-}
-
-static int64_t dimOf(Value tensor, int64_t dim) {
-  return cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
 }
 
 static int64_t quotientOf(int64_t size, int64_t divisor) {
@@ -400,9 +502,15 @@ Sizes AttentionCost::getSizes(const Sizes &given) const {
     StringRef fresh = mha.getMemory() ? "N'" : "M";
     bool known =
         sizes.contains(fresh) && (!mha.getPastKey() || sizes.contains("P"));
-    if (known)
-      sizes["N"] = sizes.lookup(fresh) + sizes.lookup("P");
+    int64_t keys;
+    if (known &&
+        !llvm::AddOverflow(sizes.lookup(fresh), sizes.lookup("P"), keys))
+      sizes["N"] = keys;
   }
+  if (sizes.contains("page") && sizes.contains("pages"))
+    if (auto keys =
+            (Formula::size("page") * Formula::size("pages")).evaluate(sizes))
+      sizes["N"] = *keys;
   if (!band)
     return sizes;
   if (std::optional<int64_t> cells = band->countCells(sizes))
@@ -413,9 +521,12 @@ Sizes AttentionCost::getSizes(const Sizes &given) const {
 }
 
 Sizes AttentionCost::withoutBand(Sizes sizes) {
-  if (sizes.contains("S")) {
-    sizes["S"] = sizes.lookup("M") * sizes.lookup("N");
-    sizes["K"] = sizes.lookup("N");
-  }
+  if (!sizes.contains("S"))
+    return sizes;
+  auto cells = (Formula::size("M") * Formula::size("N")).evaluate(sizes);
+  sizes.erase("S");
+  if (cells)
+    sizes["S"] = *cells;
+  sizes["K"] = sizes.lookup("N");
   return sizes;
 }

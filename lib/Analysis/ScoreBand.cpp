@@ -4,16 +4,17 @@
 // Counts the cells of a band of scores. For `causal = bottom_right` and a window of 1023 keys to the left that is
 //
 //   sum over i < M of max(0, min(N, p + 1) - max(0, p - 1023)), p = i + N - M
+//
+// which is a sum of three straight lines: it takes no loop over rows.
 
 #include "attn/Analysis/ScoreBand.h"
+
+#include "attn/IR/KeyExclusion.h"
 
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::attn;
-
-/// Sums of positions and sides stay in 64 bits below this.
-static constexpr int64_t kFarthest = int64_t(1) << 61;
 
 template <typename OpT>
 static ScoreBand getBand(OpT op) {
@@ -55,11 +56,8 @@ std::string ScoreBand::cellsText() const {
   auto plus = [&](int64_t number) {
     return number == 0 ? p : p + " + " + std::to_string(number);
   };
-  int64_t after = right.value_or(kFarthest) + 1;
-  if (causal)
-    after = 1;
-  if (causal || right)
-    end = "min(N, " + plus(after) + ")";
+  if (std::optional<int64_t> reach = getReach())
+    end = "min(N, " + plus(*reach) + ")";
   if (left)
     begin = "max(0, p - " + std::to_string(*left) + ")";
   std::string width = begin == "0" ? end : end + " - " + begin;
@@ -86,52 +84,89 @@ std::optional<int64_t> ScoreBand::getOffset(const Sizes &sizes) const {
   llvm_unreachable("all offsets are known");
 }
 
-/// Return the first key and the end of the keys that a row at `position` sees.
-std::pair<int64_t, int64_t> ScoreBand::keysOfRow(int64_t position,
-                                                 int64_t keys) const {
-  int64_t begin = 0, end = keys;
+/// Return how far behind its position the keys of a row end, if anything but N ends
+/// them.
+std::optional<int64_t> ScoreBand::getReach() const {
   if (causal)
-    end = std::min(end, position + 1);
+    return 1;
   if (right)
-    end = std::min(end, position + std::min(*right, kFarthest) + 1);
-  if (left)
-    begin = std::max(begin, position - std::min(*left, kFarthest));
-  return {begin, std::max(begin, end)};
+    return std::min(*right, kFarthest) + 1;
+  return std::nullopt;
 }
 
-std::optional<int64_t> ScoreBand::countCells(const Sizes &sizes) const {
-  if (!sizes.contains("M") || !sizes.contains("N"))
-    return std::nullopt;
-  int64_t rows = sizes.lookup("M"), keys = sizes.lookup("N"), cells = 0;
-  if (isWhole())
-    return rows * keys;
-  std::optional<int64_t> first = getOffset(sizes);
-  if (!first)
-    return std::nullopt;
-  for (int64_t i = 0; i < rows; ++i) {
-    auto [begin, end] = keysOfRow(*first + i, keys);
-    cells += end - begin;
-  }
-  return cells;
-}
-
-std::optional<int64_t> ScoreBand::countKeys(const Sizes &sizes) const {
+/// Return the positions of the first and the last row that see a key, if `sizes` has
+/// what they depend on and is of numbers that anything could have.
+std::optional<std::pair<int64_t, int64_t>>
+ScoreBand::seeingRows(const Sizes &sizes) const {
   if (!sizes.contains("M") || !sizes.contains("N"))
     return std::nullopt;
   int64_t rows = sizes.lookup("M"), keys = sizes.lookup("N");
-  if (isWhole())
-    return keys;
   std::optional<int64_t> first = getOffset(sizes);
-  if (!first)
+  if (!first || rows > kFarthest || keys > kFarthest)
     return std::nullopt;
-  // From row to row both ends move by one at most: there is no gap.
-  int64_t lowest = keys, highest = 0;
-  for (int64_t i = 0; i < rows; ++i) {
-    auto [begin, end] = keysOfRow(*first + i, keys);
-    if (begin == end)
-      continue;
-    lowest = std::min(lowest, begin);
-    highest = std::max(highest, end);
+  int64_t last = *first + rows - 1;
+  if (std::optional<int64_t> reach = getReach())
+    first = std::max(*first, 1 - *reach);
+  if (left)
+    last = std::min(last, keys - 1 + std::min(*left, kFarthest));
+  if (keys == 0)
+    last = *first - 1;
+  return std::pair(*first, last);
+}
+
+/// Return `number` with room for the product of two.
+static APInt wide(int64_t number) {
+  return APInt(128, static_cast<uint64_t>(number), /*isSigned=*/true);
+}
+
+/// Return the sum of the numbers from `low` to `high`.
+static APInt sumFrom(int64_t low, int64_t high) {
+  if (low > high)
+    return wide(0);
+  return ((wide(low) + wide(high)) * wide(high - low + 1)).ashr(1);
+}
+
+std::optional<int64_t> ScoreBand::countCells(const Sizes &sizes) const {
+  if (isWhole())
+    return (Formula::size("M") * Formula::size("N")).evaluate(sizes);
+  auto rows = seeingRows(sizes);
+  if (!rows)
+    return std::nullopt;
+  auto [first, last] = *rows;
+  if (first > last)
+    return 0;
+  int64_t keys = sizes.lookup("N");
+  // Rows up to `bent` do not see the last key.
+  int64_t bent = first - 1;
+  APInt cells = wide(0);
+  if (std::optional<int64_t> reach = getReach()) {
+    bent = std::clamp(keys - *reach, first - 1, last);
+    cells += sumFrom(first + *reach, bent + *reach);
   }
-  return std::max<int64_t>(highest - lowest, 0);
+  cells += wide(last - bent) * wide(keys);
+  if (left) {
+    int64_t side = std::min(*left, kFarthest);
+    cells -= sumFrom(std::max<int64_t>(first - side, 0), last - side);
+  }
+  if (!cells.isSignedIntN(64))
+    return std::nullopt;
+  return cells.getSExtValue();
+}
+
+std::optional<int64_t> ScoreBand::countKeys(const Sizes &sizes) const {
+  if (isWhole())
+    return Formula::size("N").evaluate(sizes);
+  auto rows = seeingRows(sizes);
+  if (!rows)
+    return std::nullopt;
+  auto [first, last] = *rows;
+  if (first > last)
+    return 0;
+  // From row to row both ends move by one at most: there is no gap.
+  int64_t begin = 0, end = sizes.lookup("N");
+  if (std::optional<int64_t> reach = getReach())
+    end = std::min(end, last + *reach);
+  if (left)
+    begin = std::max(begin, first - std::min(*left, kFarthest));
+  return end - begin;
 }

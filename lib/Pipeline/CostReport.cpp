@@ -141,7 +141,7 @@ static void printBand(const EvaluatedCost &cost, raw_ostream &os) {
   if (!band.isWhole() && cells && rows && all) {
     double whole = double(*rows) * double(*all);
     os << llvm::format("; %.1f %% of M N",
-                       whole > 0 ? 100 * *cells / whole : 0);
+                       whole > 0 ? 100 * (double(*cells) / whole) : 0);
   }
   os << "\n  keys: " << numberText(keys) << " = K = " << band.keysText()
      << "\n";
@@ -289,9 +289,9 @@ static llvm::Error forEachWord(StringRef text, StringRef example,
 }
 
 Expected<Sizes> attn::parseSizes(StringRef text) {
-  static constexpr StringRef kNames[] = {"B", "H", "G", "M",      "N",  "D",
-                                         "E", "T", "C", "F",      "C'", "N'",
-                                         "P", "R", "O", "threads"};
+  static constexpr StringRef kNames[] = {
+      "B",  "H", "G", "M", "N",  "D",  "E",    "T",    "C",     "F",      "C'",
+      "N'", "P", "R", "O", "Tq", "Tk", "pool", "page", "pages", "threads"};
   Sizes sizes;
   llvm::Error error =
       forEachWord(text, "M=1024", [&](StringRef name, StringRef value) {

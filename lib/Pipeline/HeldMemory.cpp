@@ -21,6 +21,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -110,15 +111,17 @@ static Amount divide(const Amount &a, int64_t b, bool up) {
 
 static Amount add(const Amount &a, const Amount &b) {
   Amount sum{a.formula + b.formula, std::nullopt};
-  if (a.value && b.value)
-    sum.value = *a.value + *b.value;
+  int64_t value;
+  if (a.value && b.value && !llvm::AddOverflow(*a.value, *b.value, value))
+    sum.value = value;
   return sum;
 }
 
 static Amount multiply(const Amount &a, const Amount &b) {
   Amount product{a.formula * b.formula, std::nullopt};
-  if (a.value && b.value)
-    product.value = *a.value * *b.value;
+  int64_t value;
+  if (a.value && b.value && !llvm::MulOverflow(*a.value, *b.value, value))
+    product.value = value;
   return product;
 }
 

@@ -10,7 +10,11 @@
 // RUN: not attnc %s --report=xml 2>&1 | FileCheck %s --check-prefix=KIND
 // RUN: not attnc %s --report --report-sizes=Q=1 2>&1 | FileCheck %s --check-prefix=SIZES
 // RUN: not attnc %s --report --report-peaks=fma=1 2>&1 | FileCheck %s --check-prefix=PEAKS
+// RUN: not attnc %s -o %t.o --report-sizes=M=1 2>&1 | FileCheck %s --check-prefix=NO-SIZES
+// RUN: not attnc %s -o %t.o --report-peaks=fma=1,gemm=1,read=1 2>&1 | FileCheck %s --check-prefix=NO-PEAKS
 //
+// NO-SIZES: attnc: expects --report with --report-sizes
+// NO-PEAKS: attnc: expects --report with --report-peaks
 // KIND: attnc: expects --report=text or json, got xml
 // SIZES: attnc: expects words like M=1024, got 'Q=1'
 // PEAKS: attnc: expects peaks like fma=200,gemm=180,read=40, got 'fma=1'
@@ -118,4 +122,49 @@ func.func @linear(%q: tensor<1x4x50x8xf32>, %k: tensor<1x2x50x8xf32>, %v: tensor
     : tensor<1x4x50x8xf32>, tensor<1x2x50x8xf32>, tensor<1x2x50x16xf32>
     -> tensor<1x4x50x16xf32> state(tensor<1x2x8x16xf32>)
   return %o, %s : tensor<1x4x50x16xf32>, tensor<1x2x8x16xf32>
+}
+
+// Keys in pages: 3 pages of 16 tokens for each of 2 entries, whatever the pool holds. Each key has a scale, in 48 tokens.
+//
+// CHECK-LABEL: attn.sdpa
+// CHECK:   sizes: B = 2, H = 4, G = 2, M = 5, N = 48, D = 8, E = 8, pool = 100, page = 16, pages = 3
+// CHECK-NEXT:   cells: 240 = S = M N
+// CHECK-NEXT:   keys: 48 = K = N
+// CHECK-NEXT:   operations: 61440 = 2 B H S D + 2 B H S E
+// CHECK:   read: {{[0-9]+}} bytes = 8 B G K + B G K D + B G K E + 4 B H M D + 4 B pages
+// CHECK:   note: a page is counted for each entry that reads it
+func.func @pages(%q: tensor<2x4x5x8xf32>, %k: tensor<100x2x16x8xi8>, %t: tensor<2x3xi32>, %s: tensor<100x2x16xf32>)
+    -> tensor<2x4x5x8xf32> {
+  %o = attn.sdpa %q, %k, %k page_table(%t : tensor<2x3xi32>) key_scale(%s : tensor<100x2x16xf32>)
+    value_scale(%s : tensor<100x2x16xf32>)
+    : tensor<2x4x5x8xf32>, tensor<100x2x16x8xi8>, tensor<100x2x16x8xi8> -> tensor<2x4x5x8xf32>
+  return %o : tensor<2x4x5x8xf32>
+}
+
+// How many cells packed sequences have is not known before they are; their rows and keys are.
+//
+// CHECK-LABEL: attn.sdpa
+// CHECK:   sizes: B = 3, H = 4, G = 2, Tq = 30, Tk = 70, D = 8, E = 8
+// CHECK-NEXT:   operations: ? = 2 H S D + 2 H S E
+// CHECK:   read: 12832 bytes = {{.*}} + 4 H D Tq
+// CHECK:   written: 3840 bytes = 4 H E Tq
+// CHECK:   time: O(H S (D + E))
+// CHECK:   note: S, the cells of all sequences, is known when the program runs, and all keys are taken as read
+func.func @packed(%q: tensor<30x4x8xf32>, %k: tensor<70x2x8xf32>, %e: tensor<4xi32>) -> tensor<30x4x8xf32> {
+  %o = attn.sdpa %q, %k, %k cu_seqlens_q(%e : tensor<4xi32>) cu_seqlens_k(%e : tensor<4xi32>) causal = bottom_right
+    : tensor<30x4x8xf32>, tensor<70x2x8xf32>, tensor<70x2x8xf32> -> tensor<30x4x8xf32>
+  return %o : tensor<30x4x8xf32>
+}
+
+// A band of 2^40 rows is counted without going through them; what does not fit into 64 bits is not known.
+//
+// CHECK-LABEL: attn.sdpa
+// CHECK:   sizes: B = 1, H = 1, G = 1, M = 1099511627776, N = 1099511627776, D = 2, E = 2
+// CHECK-NEXT:   cells: 281474976678016 = S
+// CHECK-NEXT:   keys: 1099511627776 = K
+func.func @large(%q: tensor<1x1x1099511627776x2xf16>) -> tensor<1x1x1099511627776x2xf16> {
+  %o = attn.sdpa %q, %q, %q causal = top_left window = <left = 255>
+    : tensor<1x1x1099511627776x2xf16>, tensor<1x1x1099511627776x2xf16>, tensor<1x1x1099511627776x2xf16>
+    -> tensor<1x1x1099511627776x2xf16>
+  return %o : tensor<1x1x1099511627776x2xf16>
 }

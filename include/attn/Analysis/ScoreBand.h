@@ -35,14 +35,16 @@ struct ScoreBand {
   std::string cellsText() const;
   std::string keysText() const;
 
-  /// Return both numbers, if `sizes` has what they depend on.
+  /// Return both numbers, if `sizes` has what they depend on and they fit.
   std::optional<int64_t> countCells(const Sizes &sizes) const;
   std::optional<int64_t> countKeys(const Sizes &sizes) const;
 
 private:
   std::string positionText() const;
   std::optional<int64_t> getOffset(const Sizes &sizes) const;
-  std::pair<int64_t, int64_t> keysOfRow(int64_t position, int64_t keys) const;
+  std::optional<int64_t> getReach() const;
+  std::optional<std::pair<int64_t, int64_t>>
+  seeingRows(const Sizes &sizes) const;
 };
 
 } // namespace mlir::attn
