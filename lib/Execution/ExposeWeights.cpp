@@ -59,6 +59,11 @@ FailureOr<SmallVector<unsigned>> attn::exposeWeights(func::FuncOp function) {
   SmallVector<unsigned> numbers;
   for (SdpaOp op : ops) {
     Value weights = op.getWeights();
+    if (!weights && (op.isPaged() || op.hasPackedRows()))
+      return op.emitOpError()
+             << "expects neither pages nor packed sequences where weights are "
+                "to be shown, got '"
+             << (op.isPaged() ? "page_table" : "cu_seqlens_q") << "'";
     if (!weights)
       weights = withWeights(op).getWeights();
     Operation *end = body.getTerminator();

@@ -8,6 +8,8 @@
 // RUN: attn-run %s --function=layer --plot-weights=%t/layer --verify | FileCheck %s --check-prefix=LAYER
 // RUN: %python %S/Inputs/read_png.py %t/layer/attention-0-entry-0-head-3.png | FileCheck %s --check-prefix=LARGE
 // RUN: not attn-run %s --function=none --plot-weights=%t/none 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not attn-run %s --function=pages --plot-weights=%t/none 2>&1 | FileCheck %s --check-prefix=PAGES
+// RUN: not attn-run %s --function=packed --plot-weights=%t/none 2>&1 | FileCheck %s --check-prefix=PACKED
 // RUN: not attn-run %s --function=copies --plot-weights=%t/copies --labels=%t/absent 2>&1 | FileCheck %s --check-prefix=FILE
 
 // Each row attends to its own key and nothing else: five cells of 24 points a side are as dark as can be, and a row of
@@ -50,3 +52,19 @@ func.func @none(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 // FILE: attn-run: '{{.*}}absent': No such file or directory
+
+// Weights have no shape where sequences are packed or keys lie in pages.
+//
+// PAGES: 'attn.sdpa' op expects neither pages nor packed sequences where weights are to be shown, got 'page_table'
+func.func @pages(%q: tensor<1x2x4x8xf32>, %k: tensor<3x2x16x8xf32>, %t: tensor<1x2xi32>) -> tensor<1x2x4x8xf32> {
+  %o = attn.sdpa %q, %k, %k page_table(%t : tensor<1x2xi32>)
+    : tensor<1x2x4x8xf32>, tensor<3x2x16x8xf32>, tensor<3x2x16x8xf32> -> tensor<1x2x4x8xf32>
+  return %o : tensor<1x2x4x8xf32>
+}
+
+// PACKED: 'attn.sdpa' op expects neither pages nor packed sequences where weights are to be shown, got 'cu_seqlens_q'
+func.func @packed(%q: tensor<4x2x8xf32>, %e: tensor<3xi32>) -> tensor<4x2x8xf32> {
+  %o = attn.sdpa %q, %q, %q cu_seqlens_q(%e : tensor<3xi32>) cu_seqlens_k(%e : tensor<3xi32>)
+    : tensor<4x2x8xf32>, tensor<4x2x8xf32>, tensor<4x2x8xf32> -> tensor<4x2x8xf32>
+  return %o : tensor<4x2x8xf32>
+}

@@ -8,12 +8,17 @@
 // RUN: %python %S/Inputs/status.py 2 attnc %s -o %t/x.o --tune=1 --target=x86_64-linux-gnu:x86-64-v3 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TARGET
 // RUN: %python %S/Inputs/status.py 2 attnc %s --tune=1 --stop-after=core 2>&1 | FileCheck %s --check-prefix=PHASE
+// RUN: %python %S/Inputs/status.py 2 attnc %s --tune=1 --header=%t/x.h 2>&1 | FileCheck %s --check-prefix=NOTHING
+// RUN: %python %S/Inputs/status.py 2 attnc %s --tune=1 --report 2>&1 | FileCheck %s --check-prefix=NOTHING
+// RUN: %python %S/Inputs/status.py 2 attnc %s --tune-record=%t/x.json --report 2>&1 | FileCheck %s --check-prefix=RECORD
 // RUN: %python %S/Inputs/status.py 1 attnc %t/other.mlir -o %t/x.o --tune=1 2>&1 | FileCheck %s --check-prefix=MODULE
 //
 // ZERO: attnc: expects --tune of more than 0 seconds
 // NUMBER: '1s' value invalid for floating point argument
 // TARGET: attnc: expects --target=host with --tune, got --target=x86_64-linux-gnu:x86-64-v3
 // PHASE: attnc: expects a phase from 'schedule' on with --tune, got --stop-after=core
+// NOTHING: attnc: expects -o OUTPUT, --emit=KIND, --stop-after=PHASE or --dump-phases-to=DIR with --tune{{$}}
+// RECORD: attnc: expects -o OUTPUT, --emit=KIND, --stop-after=PHASE or --dump-phases-to=DIR with --tune-record
 // MODULE: attnc: expects a module for this machine to measure, got one for 'none-such'
 //
 // RUN: %python %S/Inputs/status.py 1 attnc %s -o %t/x.o --tune-record=%t/none.json 2>&1 | FileCheck %s --check-prefix=NONE

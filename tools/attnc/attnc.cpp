@@ -127,9 +127,17 @@ getOutputKind(const Flags &flags, const CompileOptions &options) {
   return *kind;
 }
 
-/// Fails unless --tune goes together with the other flags.
+/// Fails unless --tune and --tune-record go together with the other flags.
 static llvm::Error checkTuning(const Flags &flags,
-                               const CompileOptions &options) {
+                               const CompileOptions &options, bool compiles) {
+  for (const cl::Option *option :
+       {static_cast<const cl::Option *>(&flags.tune),
+        static_cast<const cl::Option *>(&flags.record)})
+    if (option->getNumOccurrences() > 0 && !compiles)
+      return llvm::createStringError(
+          "expects -o OUTPUT, --emit=KIND, --stop-after=PHASE or "
+          "--dump-phases-to=DIR with --" +
+          option->ArgStr);
   if (flags.tune.getNumOccurrences() == 0)
     return llvm::Error::success();
   if (!(flags.tune > 0))
@@ -147,6 +155,12 @@ static llvm::Error checkTuning(const Flags &flags,
 /// Return how --report is to be made; peaks are not measured yet.
 static llvm::Expected<CostReportOptions> getReportOptions(const Flags &flags) {
   CostReportOptions options;
+  if (flags.report.getNumOccurrences() == 0)
+    for (const cl::opt<std::string> *option :
+         {&flags.reportSizes, &flags.reportPeaks})
+      if (option->getNumOccurrences() > 0)
+        return llvm::createStringError("expects --report with --" +
+                                       option->ArgStr);
   options.target = flags.target;
   options.json = flags.report == "json";
   if (!flags.report.empty() && flags.report != "text" && !options.json)
@@ -296,7 +310,8 @@ int main(int argc, char **argv) {
   if (!options.target.empty())
     if (llvm::Error error = TargetInfo::parse(options.target).takeError())
       return wrongUse(llvm::toString(std::move(error)));
-  if (llvm::Error error = checkTuning(flags, options))
+  bool compiles = *kind || !flags.dump.empty();
+  if (llvm::Error error = checkTuning(flags, options, compiles))
     return wrongUse(llvm::toString(std::move(error)));
   if (llvm::Error error = getReportOptions(flags).takeError())
     return wrongUse(llvm::toString(std::move(error)));
