@@ -16,13 +16,17 @@ using namespace mlir::attn;
 Value mlir::attn::buildExp(ImplicitLocOpBuilder &b, Value x, bool fast) {
   if (!fast)
     return math::ExpOp::create(b, x);
-  Value below = arith::NegFOp::create(b, math::AbsFOp::create(b, x));
-  auto y = math::ExpOp::create(b, below);
-  y->setAttr("attn.nonpositive", b.getUnitAttr());
-  Value inverse = arith::DivFOp::create(b, getFloat(b, x.getType(), 1.0), y);
   Value isPositive = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x,
                                            getFloat(b, x.getType(), 0.0));
-  return arith::SelectOp::create(b, isPositive, inverse, y);
+  // Of a positive number the square of the inverse of e^(-x/2): e^-x has no normal
+  // number where e^x is close to the largest one.
+  Value half = arith::MulFOp::create(b, x, getFloat(b, x.getType(), -0.5));
+  auto y =
+      math::ExpOp::create(b, arith::SelectOp::create(b, isPositive, half, x));
+  y->setAttr("attn.nonpositive", b.getUnitAttr());
+  Value root = arith::DivFOp::create(b, getFloat(b, x.getType(), 1.0), y);
+  Value square = arith::MulFOp::create(b, root, root);
+  return arith::SelectOp::create(b, isPositive, square, y);
 }
 
 Value mlir::attn::buildFeature(ImplicitLocOpBuilder &b, FeatureMap map, Value x,

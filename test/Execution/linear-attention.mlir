@@ -28,6 +28,8 @@
 // RUN: attn-run %t/gated_delta_channels.mlir --input=1x4x65x60xf32 --input=1x2x65x60xf32 --input=1x2x65x96xf32 --input=1x2x65x60xf32 --input=1x2x65xf32 --verify | FileCheck %s
 //
 // RUN: attn-run %t/forgets.mlir --verify | FileCheck %s
+// RUN: attn-run %t/largest.mlir --verify | FileCheck %s
+// RUN: attn-run %t/grows.mlir --verify | FileCheck %s
 // RUN: attn-run %t/states.mlir --verify | FileCheck %s
 // RUN: attn-run %t/encoder.mlir --input=2x9x4x16xf16 --input=2x70x2x16xf16 --input=2x70x2x24xf16 --verify | FileCheck %s
 // RUN: attn-run %t/dynamic.mlir --input=2x4x70x16xf64 --input=2x2x70x16xf64 --input=2x2x70x5xf64 --input=2x2x70xf64 --verify | FileCheck %s
@@ -186,6 +188,31 @@ func.func @states(%q: tensor<2x70x6x16xbf16>, %k: tensor<2x2x70x16xbf16>,
     normalizer(tensor<2x2x16xf32>)
   return %o, %n, %m
     : tensor<2x6x70x33xbf16>, tensor<2x2x16x33xf32>, tensor<2x2x16xf32>
+}
+
+//--- largest.mlir
+
+// The exponential of a number is right up to the largest that has one in f32, 88.72, and of no number.
+func.func @largest() -> tensor<1x1x6x1xf32> {
+  %q = arith.constant dense<0.0> : tensor<1x1x6x1xf32>
+  %k = arith.constant dense<[[[[-88.5], [86.5], [87.4], [88.0], [88.5], [88.7]]]]> : tensor<1x1x6x1xf32>
+  %v = arith.constant dense<[[[[0.5], [0.5], [-0.25], [0.25], [-0.5], [0.5]]]]> : tensor<1x1x6x1xf32>
+  %o = attn.linear_attention %q, %k, %v rule = linear feature_map = exp
+    : tensor<1x1x6x1xf32>, tensor<1x1x6x1xf32>, tensor<1x1x6x1xf32> -> tensor<1x1x6x1xf32>
+  return %o : tensor<1x1x6x1xf32>
+}
+
+//--- grows.mlir
+
+// Positive decays are computed as written, a step of 88 too.
+func.func @grows(%q: tensor<1x1x9x3xf32>, %k: tensor<1x1x9x3xf32>, %v: tensor<1x1x9x5xf32>)
+    -> (tensor<1x1x9x5xf32>, tensor<1x1x3x5xf32>) {
+  %g = arith.constant dense<[[[88.0, -88.0, 20.0, 20.0, 40.0, -70.0, -10.0, 30.0, -30.0]]]> : tensor<1x1x9xf32>
+  %s = arith.constant dense<1.0e-8> : tensor<1x1x3x5xf32>
+  %o, %n = attn.linear_attention %q, %k, %v decay(%g : tensor<1x1x9xf32>) state(%s : tensor<1x1x3x5xf32>) rule = gated
+    : tensor<1x1x9x3xf32>, tensor<1x1x9x3xf32>, tensor<1x1x9x5xf32>
+    -> tensor<1x1x9x5xf32> state(tensor<1x1x3x5xf32>)
+  return %o, %n : tensor<1x1x9x5xf32>, tensor<1x1x3x5xf32>
 }
 
 //--- encoder.mlir

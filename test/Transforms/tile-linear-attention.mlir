@@ -33,9 +33,10 @@ func.func @linear(%q: tensor<2x3x64x8xf32>, %v: tensor<2x3x64x32xf32>)
 // positive; what lies between two steps is a product of them.
 //
 // CHECK-LABEL: func.func @gated
-// CHECK: math.absf
-// CHECK: arith.negf
-// CHECK: math.exp %{{.*}} {attn.nonpositive}
+// CHECK: %[[POSITIVE:.*]] = arith.cmpf ogt
+// CHECK: %[[HALF:.*]] = arith.mulf %{{.*}}, %cst
+// CHECK: %[[BELOW:.*]] = arith.select %[[POSITIVE]], %[[HALF]], %
+// CHECK: math.exp %[[BELOW]] {attn.nonpositive}
 // CHECK-NOT: math.exp
 // CHECK: scf.for %[[T:.*]] = %c0 to %c16 step %c1
 // CHECK: %[[FACTOR:.*]] = tensor.extract
