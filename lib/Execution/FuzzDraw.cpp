@@ -410,7 +410,7 @@ static void drawBreak(FuzzCase &fuzz, FuzzRandom &random) {
   for (const FuzzValue &result : getFuzzResults(fuzz))
     values.push_back(result);
   const FuzzValue &value = values[random.below(values.size())];
-  if (value.isScalar)
+  if (value.shape.empty())
     return;
   int64_t dim = random.below(value.shape.size());
   // What a region captures may have more than is read.

@@ -38,25 +38,32 @@ static std::string describe(const Comparison &comparison, size_t number,
 
 /// Return the largest score whose rounding matters. That is not always the
 /// largest of all, `exact`: next to the lowest finite number no other one does,
-/// and a limit that went by it would hold for anything. And a cap hides the size
-/// of what it is put on: few rows may lie in its steep part, and how large the
-/// error of the plain computation is in those few is luck.
+/// and a limit that went by it would hold for anything. And a cap, or a region that
+/// is one, hides the size of what it is put on: few rows may lie in its steep part,
+/// and how large the error of the plain computation is in those few is luck.
 static llvm::Expected<double> findLargestScore(AttentionProblem problem,
                                                double exact) {
   std::optional<HostTensor> bias;
-  if (problem.bias && exact >= 1e30) {
+  bool isLowest = problem.bias && exact >= 1e30;
+  if (isLowest) {
     auto ordinary = withoutLowest(*problem.bias);
     if (!ordinary)
       return ordinary.takeError();
     problem.bias = &bias.emplace(std::move(*ordinary));
-  } else if (!problem.softcap) {
+  } else if (!problem.softcap && !problem.scoreMod) {
     return exact;
   }
   problem.softcap.reset();
-  auto result = computeReference(problem);
-  if (!result)
-    return result.takeError();
-  return result->largestScore;
+  double largest = isLowest ? 0 : exact;
+  while (true) {
+    auto result = computeReference(problem);
+    if (!result)
+      return result.takeError();
+    largest = std::max(largest, result->largestScore);
+    if (!problem.scoreMod)
+      return largest;
+    problem.scoreMod = nullptr;
+  }
 }
 
 /// Return whether weights of keys that are not excluded may be 0 in f32: scores

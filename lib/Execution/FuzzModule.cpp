@@ -49,6 +49,9 @@ SmallVector<int64_t, 4> FuzzValue::getExtents(const FuzzCase &fuzz) const {
 static bool isDynamic(const FuzzCase &fuzz, char letter) {
   if (letter == 'X')
     return isDynamic(fuzz, 'M') || isDynamic(fuzz, 'N');
+  // The keys of as many pages as there are.
+  if (letter == 'N' && fuzz.getInt("S") > 0 && isDynamic(fuzz, 'Y'))
+    return true;
   return fuzz.get("dynamic").contains(letter == 'Z' ? 'B' : letter);
 }
 

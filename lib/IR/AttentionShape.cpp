@@ -106,7 +106,10 @@ AttentionShape AttentionShape::get(SdpaOp op) {
     int64_t pages = staticSize({{op.getPageTable(), 1}});
     bool isKnown =
         ShapedType::isStatic(pages) && ShapedType::isStatic(shape.keys);
-    shape.keys = isKnown ? shape.keys * pages : ShapedType::kDynamic;
+    bool isNone = pages == 0 || shape.keys == 0;
+    shape.keys = isNone    ? 0
+                 : isKnown ? shape.keys * pages
+                           : ShapedType::kDynamic;
   }
   // Those of a sequence are known when the program runs.
   if (op.hasPackedRows())

@@ -102,11 +102,28 @@ static void readBeforeCasts(SdpaOp op) {
   }
 }
 
+/// Note in `shape` that there are no rows or no keys where a tensor that broadcasts
+/// to the scores, or a result, has none.
+static void readScoreExtents(SdpaOp op, AttentionShape &shape) {
+  int64_t *fields[] = {&shape.batch, &shape.heads, &shape.rows, &shape.keys};
+  for (Value tensor : {op.getBias(), op.getMask(), op.getWeights()}) {
+    if (!tensor)
+      continue;
+    ArrayRef<int64_t> extents =
+        cast<RankedTensorType>(tensor.getType()).getShape();
+    for (auto [extent, field] :
+         llvm::zip_equal(extents, ArrayRef(fields).take_back(extents.size())))
+      if (extent == 0)
+        *field = 0;
+  }
+}
+
 SdpaOp mlir::attn::removeEmpty(RewriterBase &rewriter, SdpaOp op) {
   rewriter.setInsertionPoint(op);
   ImplicitLocOpBuilder b(op.getLoc(), rewriter);
   readBeforeCasts(op);
   AttentionShape shape = AttentionShape::get(op);
+  readScoreExtents(op, shape);
   bool noRows = shape.batch == 0 || shape.heads == 0 || shape.rows == 0;
   bool noResult = shape.valueSize == 0 && !op.getLse() && !op.getWeights();
   if (noRows || shape.keys == 0 || noResult) {

@@ -44,3 +44,23 @@ func.func @cast(%q: tensor<1x2x8x16xf32>, %none: tensor<1x2x0x16xf32>) -> tensor
   %o = attn.sdpa %q, %k, %k : tensor<1x2x8x16xf32>, tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32> -> tensor<1x2x8x16xf32>
   return %o : tensor<1x2x8x16xf32>
 }
+
+// A mask for no keys says that there are none, and so do no pages.
+//
+// CHECK-LABEL: func.func @no_keys_in_mask
+// CHECK-NOT: attn.sdpa
+// CHECK: linalg.fill
+func.func @no_keys_in_mask(%q: tensor<1x2x8x4xf32>, %k: tensor<1x2x?x4xf32>, %m: tensor<8x0xi1>) -> tensor<1x2x8x4xf32> {
+  %o = attn.sdpa %q, %k, %k mask(%m : tensor<8x0xi1>)
+    : tensor<1x2x8x4xf32>, tensor<1x2x?x4xf32>, tensor<1x2x?x4xf32> -> tensor<1x2x8x4xf32>
+  return %o : tensor<1x2x8x4xf32>
+}
+
+// CHECK-LABEL: func.func @no_pages
+// CHECK-NOT: attn.sdpa
+// CHECK: linalg.fill
+func.func @no_pages(%q: tensor<1x2x8x4xf32>, %k: tensor<9x2x?x4xf32>, %t: tensor<1x0xi32>) -> tensor<1x2x8x4xf32> {
+  %o = attn.sdpa %q, %k, %k page_table(%t : tensor<1x0xi32>)
+    : tensor<1x2x8x4xf32>, tensor<9x2x?x4xf32>, tensor<9x2x?x4xf32> -> tensor<1x2x8x4xf32>
+  return %o : tensor<1x2x8x4xf32>
+}
