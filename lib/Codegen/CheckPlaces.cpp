@@ -10,6 +10,7 @@
 
 #include "attn/Codegen/RuntimeChecks.h"
 #include "attn/IR/AttentionShape.h"
+#include "attn/IR/KeyExclusion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -18,9 +19,6 @@
 
 using namespace mlir;
 using namespace mlir::attn;
-
-/// No position, window or length goes beyond this; sums of a few stay in 64 bits.
-static constexpr int64_t kFarthest = int64_t(1) << 61;
 
 /// Return element `at` of a tensor of integers as an index.
 Value CheckBuilder::readIndex(Value tensor, Value at) {

@@ -27,7 +27,6 @@ using Predicate = arith::CmpIPredicate;
 
 /// Positions are clamped to this and moved by a number of rows; numbers of keys,
 /// heads and entries are less than 2^48.
-static constexpr int64_t kFarthest = int64_t(1) << 61;
 static constexpr unsigned kPositionBits = 62, kCountBits = 48;
 
 namespace {

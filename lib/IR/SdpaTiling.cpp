@@ -19,6 +19,7 @@
 // bottom right becomes an explicit offset, since it would otherwise depend on the tile's own number of rows.
 
 #include "attn/IR/AttentionShape.h"
+#include "attn/IR/KeyExclusion.h"
 #include "attn/IR/ScoreRegion.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -322,10 +323,9 @@ struct SdpaTiler {
   /// Return offset + row with the offset clamped, so that later sums of
   /// positions, windows and rows cannot overflow.
   Value clampedAdd(OpBuilder &b, Value offset, Value row) {
-    constexpr int64_t kLimit = int64_t(1) << 61;
     if (!getConstantIntValue(offset)) {
-      Value low = arith::ConstantIndexOp::create(b, loc, -kLimit);
-      Value high = arith::ConstantIndexOp::create(b, loc, kLimit);
+      Value low = arith::ConstantIndexOp::create(b, loc, -kFarthest);
+      Value high = arith::ConstantIndexOp::create(b, loc, kFarthest);
       offset = arith::MaxSIOp::create(b, loc, offset, low);
       offset = arith::MinSIOp::create(b, loc, offset, high);
     }

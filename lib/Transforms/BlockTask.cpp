@@ -16,6 +16,8 @@
 
 #include "attn/Transforms/BlockTask.h"
 
+#include "attn/IR/KeyExclusion.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -29,9 +31,6 @@
 
 using namespace mlir;
 using namespace mlir::attn;
-
-/// No position, window or length goes beyond this; sums of a few stay in 64 bits.
-static constexpr int64_t kFarthest = int64_t(1) << 61;
 
 /// Return `expr` over the symbols `operands`, folded.
 static OpFoldResult apply(OpBuilder &b, Location loc, AffineExpr expr,

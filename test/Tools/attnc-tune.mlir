@@ -61,6 +61,13 @@
 // RUN: FileCheck %s --check-prefix=EMPTY < %t/c.json
 //
 // EMPTY: "ops": []
+//
+// What has operands that the tuner has none for keeps the schedule of the cost model, and no record has it.
+//
+// RUN: attnc %t/others.mlir --tune=1 --tune-record=%t/d.json --stop-after=schedule | FileCheck %s --check-prefix=OTHERS
+// RUN: FileCheck %s --check-prefix=EMPTY < %t/d.json
+//
+// OTHERS-COUNT-5: schedule = <
 
 //--- masked.mlir
 func.func @masked(%q: tensor<2x4x40x16xf32>, %k: tensor<2x2x?x16xf32>,
@@ -80,4 +87,35 @@ func.func @dynamic(%q: tensor<1x2x?x16xf16>, %k: tensor<1x1x256x16xf16>,
     : tensor<1x2x?x16xf16>, tensor<1x1x256x16xf16>, tensor<1x1x256x16xf16>
     -> tensor<1x2x?x16xf16>
   return %o : tensor<1x2x?x16xf16>
+}
+
+//--- others.mlir
+func.func @pages(%q: tensor<1x2x40x16xf32>, %k: tensor<9x2x64x16xf32>, %t: tensor<1x3xi32>) -> tensor<1x2x40x16xf32> {
+  %o = attn.sdpa %q, %k, %k page_table(%t : tensor<1x3xi32>)
+    : tensor<1x2x40x16xf32>, tensor<9x2x64x16xf32>, tensor<9x2x64x16xf32> -> tensor<1x2x40x16xf32>
+  return %o : tensor<1x2x40x16xf32>
+}
+
+func.func @packed(%q: tensor<90x2x16xf32>, %e: tensor<4xi32>) -> tensor<90x2x16xf32> {
+  %o = attn.sdpa %q, %q, %q cu_seqlens_q(%e : tensor<4xi32>) cu_seqlens_k(%e : tensor<4xi32>)
+    : tensor<90x2x16xf32>, tensor<90x2x16xf32>, tensor<90x2x16xf32> -> tensor<90x2x16xf32>
+  return %o : tensor<90x2x16xf32>
+}
+
+func.func @scaled(%q: tensor<1x2x40x16xf32>, %k: tensor<1x2x64x16xi8>, %s: tensor<2x1xf32>) -> tensor<1x2x40x16xf32> {
+  %o = attn.sdpa %q, %k, %k key_scale(%s : tensor<2x1xf32>) value_scale(%s : tensor<2x1xf32>)
+    : tensor<1x2x40x16xf32>, tensor<1x2x64x16xi8>, tensor<1x2x64x16xi8> -> tensor<1x2x40x16xf32>
+  return %o : tensor<1x2x40x16xf32>
+}
+
+func.func @captured(%q: tensor<1x2x40x16xf32>, %d: tensor<40xi32>) -> tensor<1x2x40x16xf32> {
+  %o = attn.sdpa %q, %q, %q mask_mod = documents(%d : tensor<40xi32>)
+    : tensor<1x2x40x16xf32>, tensor<1x2x40x16xf32>, tensor<1x2x40x16xf32> -> tensor<1x2x40x16xf32>
+  return %o : tensor<1x2x40x16xf32>
+}
+
+func.func @weighed(%q: tensor<1x2x40x16xf32>) -> (tensor<1x2x40x16xf32>, tensor<1x2x40x40xf32>) {
+  %o, %w = attn.sdpa %q, %q, %q : tensor<1x2x40x16xf32>, tensor<1x2x40x16xf32>, tensor<1x2x40x16xf32>
+    -> tensor<1x2x40x16xf32> weights(tensor<1x2x40x40xf32>)
+  return %o, %w : tensor<1x2x40x16xf32>, tensor<1x2x40x40xf32>
 }
