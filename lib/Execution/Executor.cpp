@@ -51,8 +51,7 @@ Executor::compile(ModuleOp module, const CompileOptions &options) {
     return std::move(error);
   OwningOpRef<ModuleOp> copy = module.clone();
   PassManager pm(module.getContext());
-  buildCpuPipeline(pm, options);
-  if (failed(pm.run(*copy)))
+  if (failed(runPipeline(pm, *copy, options)))
     return llvm::createStringError("the module could not be compiled");
   auto object = emitCpu(*copy, TargetInfo::get(*copy), CpuOutput::Object,
                         options.optLevel);

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -254,6 +255,13 @@ void attn::buildPipeline(OpPassManager &pm, const CompileOptions &options,
   if (isForCuda(module, options))
     return buildCudaPipeline(pm, options);
   buildCpuPipeline(pm, options);
+}
+
+LogicalResult attn::runPipeline(PassManager &pm, ModuleOp module,
+                                const CompileOptions &options) {
+  pm.enableVerifier(false);
+  buildPipeline(pm, options, module);
+  return pm.run(module);
 }
 
 namespace {

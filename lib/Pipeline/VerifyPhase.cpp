@@ -15,6 +15,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/OpenMP/OpenMPDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace mlir::attn {
@@ -165,6 +166,8 @@ static LogicalResult verifyOp(Operation *op, Phase phase) {
 }
 
 LogicalResult attn::verifyPhase(ModuleOp module, Phase phase) {
+  if (failed(verify(module)))
+    return failure();
   return failure(
       module
           .walk([&](Operation *op) { return WalkResult(verifyOp(op, phase)); })

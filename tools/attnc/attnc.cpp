@@ -257,8 +257,7 @@ static int compile(const Flags &flags, std::optional<OutputKind> kind,
   pm.enableTiming(scope);
   if (mlir::failed(applyPassManagerCLOptions(pm)))
     return EXIT_FAILURE;
-  buildPipeline(pm, options, *module);
-  if (mlir::failed(pm.run(*module)))
+  if (mlir::failed(runPipeline(pm, *module, options)))
     return EXIT_FAILURE;
   if (!kind)
     return EXIT_SUCCESS;

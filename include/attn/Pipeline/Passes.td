@@ -69,7 +69,7 @@ def ApplyRecord : Pass<"attn-apply-record", "::mlir::ModuleOp"> {
 def VerifyPhase : Pass<"attn-verify-phase", "::mlir::ModuleOp"> {
   let summary = "checks what a phase promises";
   let description = [{
-    Fails with a diagnostic unless the module is as the phase leaves it: what
+    Fails with a diagnostic unless the module is valid and as the phase leaves it: what
     `attnc --print-phases` says of it, as far as it can be seen op by op.
 
     ```mlir

@@ -81,6 +81,11 @@ bool isForCuda(ModuleOp module, const CompileOptions &options);
 void buildPipeline(OpPassManager &pm, const CompileOptions &options,
                    ModuleOp module);
 
+/// Run that pipeline with `pm`, which is empty. What each phase leaves is verified,
+/// not what each pass does, which would take a third of the time.
+LogicalResult runPipeline(PassManager &pm, ModuleOp module,
+                          const CompileOptions &options);
+
 /// Register `attn-cpu-pipeline`, `attn-cuda-pipeline`, `attn-phase-NAME` and, where
 /// a GPU's differ, `attn-cuda-phase-NAME` for attn-opt.
 void registerPipelines();
