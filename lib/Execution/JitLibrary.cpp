@@ -72,19 +72,29 @@ Error JitLibrary::loadOpenMP() {
       "expects libomp.so.5 for parallel loops, found none");
 }
 
-/// Let what is loaded allocate through functions that count.
-Error JitLibrary::defineAllocators() {
+Error JitLibrary::define(llvm::ArrayRef<NamedFunction> functions) {
+  if (functions.empty())
+    return Error::success();
   llvm::orc::SymbolMap symbols;
-  for (const MeteredFunction &function : getMeteredFunctions())
-    symbols[jit->mangleAndIntern(function.name)] = {
-        llvm::orc::ExecutorAddr::fromPtr(function.address),
+  for (const auto &[name, address] : functions)
+    symbols[jit->mangleAndIntern(name)] = {
+        llvm::orc::ExecutorAddr::fromPtr(address),
         llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
   return jit->getMainJITDylib().define(
       llvm::orc::absoluteSymbols(std::move(symbols)));
 }
 
+/// Let what is loaded allocate through functions that count.
+Error JitLibrary::defineAllocators() {
+  llvm::SmallVector<NamedFunction> functions;
+  for (const MeteredFunction &function : getMeteredFunctions())
+    functions.emplace_back(function.name, function.address);
+  return define(functions);
+}
+
 Expected<std::unique_ptr<JitLibrary>>
-JitLibrary::load(llvm::ArrayRef<char> object) {
+JitLibrary::load(llvm::ArrayRef<char> object,
+                 llvm::ArrayRef<NamedFunction> functions) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   auto jit = llvm::orc::LLJITBuilder().create();
@@ -98,6 +108,8 @@ JitLibrary::load(llvm::ArrayRef<char> object) {
     self->complaints += llvm::toString(std::move(error)) + "; ";
   });
   if (Error error = library->defineAllocators())
+    return std::move(error);
+  if (Error error = library->define(functions))
     return std::move(error);
   auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
       library->jit->getDataLayout().getGlobalPrefix());

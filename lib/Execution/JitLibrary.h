@@ -14,10 +14,15 @@ namespace mlir::attn {
 /// An object in memory, ready to be called.
 class JitLibrary {
 public:
+  /// A function by the name under which it is called.
+  using NamedFunction = std::pair<llvm::StringRef, void *>;
+
   /// Link `object` against this process and, where it has parallel loops,
-  /// libomp, which is looked for where the loader does and beside libLLVM.
+  /// libomp, which is looked for where the loader does and beside libLLVM. It may
+  /// also call `functions`, whether or not this process exports them.
   static llvm::Expected<std::unique_ptr<JitLibrary>>
-  load(llvm::ArrayRef<char> object);
+  load(llvm::ArrayRef<char> object,
+       llvm::ArrayRef<NamedFunction> functions = {});
 
   /// Return the address of `symbol`.
   llvm::Expected<void *> lookup(llvm::StringRef symbol) const;
@@ -30,6 +35,7 @@ public:
 
 private:
   llvm::Error defineAllocators();
+  llvm::Error define(llvm::ArrayRef<NamedFunction> functions);
   llvm::Error loadOpenMP();
 
   /// What the linker had to say beside the error that it returned. Declared

@@ -35,4 +35,55 @@ def AttnToLinalg : Pass<"convert-attn-to-linalg"> {
   }];
 }
 
+def NVVMToHostCalls : Pass<"convert-nvvm-to-host-calls", "ModuleOp"> {
+  let summary = "kernels as host functions that an emulator runs";
+  let description = [{
+    Makes host functions of the kernels in the module's `gpu.module`s, which hold ops of
+    `llvm`, `nvvm` and `attn_gpu`, as they are before `convert-nvvm-to-llvm`. What a CPU
+    has no instruction for becomes a call of a function `attn_cuda_...` of the emulator
+    (`attn/Execution/CudaEmulator.h`), functions of libdevice become those of libm. Beside
+    each kernel stands a function that takes its parameters as `cuLaunchKernel` does. All
+    else in the module is dropped. An op that has no counterpart is an error.
+
+    With `track`, each access to memory is announced by a call too.
+
+    The first operand of a call is the number of a string in `attn.sites`: op and place.
+
+    ```mlir
+    gpu.module @m {
+      llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel} {
+        nvvm.barrier0
+        llvm.return
+      }
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    module attributes {attn.sites = ["nvvm.barrier0 at x.mlir:3:5"]} {
+      llvm.func @attn_cuda_barrier(i32, i32, i32, i32, i32) -> i32
+      llvm.func @m.k(%x: !llvm.ptr) {
+        %site = llvm.mlir.constant(0 : i32) : i32
+        ...
+        %r = llvm.call @attn_cuda_barrier(%site, %id, %threads, %kind, %predicate) : ...
+        llvm.return
+      }
+      llvm.func @m.k.launch(%parameters: !llvm.ptr) attributes {
+          attn.kernel = @m::@k, attn.static_shared_bytes = 0 : i64, attn.dynamic_shared_offset = -1 : i64} {
+        %p = llvm.load %parameters : !llvm.ptr -> !llvm.ptr
+        %x = llvm.load %p {alignment = 1 : i64} : !llvm.ptr -> !llvm.ptr
+        llvm.call @m.k(%x) : (!llvm.ptr) -> ()
+        llvm.return
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"track", "track", "bool", /*default=*/"false",
+           "announce every access to memory">
+  ];
+  let dependentDialects = ["LLVM::LLVMDialect"];
+}
+
 #endif // ATTN_CONVERSION_PASSES_TD

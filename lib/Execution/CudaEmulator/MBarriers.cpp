@@ -1,0 +1,218 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A phase of a barrier in shared memory is complete when nobody is waited for and no byte is missing. Who sees that
+// knows what all knew who had arrived, and that the copies of the phase are done.
+
+#include "Block.h"
+
+#include "attn/Conversion/HostCalls.h"
+
+#include <algorithm>
+
+using namespace mlir::attn;
+using namespace mlir::attn::emulator;
+
+/// Bytes and alignment of a barrier.
+constexpr uint32_t kBarrierBytes = 8;
+
+MBarrier &MBarriers::find(void *address, Site site, uint32_t &offset) {
+  offset = block.checkShared(address, kBarrierBytes, kBarrierBytes, site,
+                             "an mbarrier");
+  auto barrier = barriers.find(offset);
+  if (barrier == barriers.end()) {
+    block.report("misuse", site,
+                 block.nameThread(block.self().index) + " (" +
+                     block.describe(site) + ") uses an mbarrier at byte " +
+                     std::to_string(offset) +
+                     " of shared memory that nobody has initialized");
+    block.abort();
+  }
+  if (Tracker *tracker = block.getTracker())
+    tracker->enter(offset, kBarrierBytes, /*isWrite=*/false, kAtomic, site);
+  return barrier->second;
+}
+
+void MBarriers::init(void *address, uint32_t count, Site site) {
+  uint32_t offset = block.checkShared(address, kBarrierBytes, kBarrierBytes,
+                                      site, "an mbarrier");
+  auto [place, isNew] = barriers.try_emplace(offset);
+  MBarrier &barrier = place->second;
+  if (!isNew)
+    block.report("misuse", site,
+                 block.nameThread(block.self().index) + " (" +
+                     block.describe(site) +
+                     ") initializes an mbarrier that is in use");
+  barrier = MBarrier();
+  barrier.expected = barrier.pending = count;
+  if (Tracker *tracker = block.getTracker()) {
+    tracker->enter(offset, kBarrierBytes, /*isWrite=*/true, kPlain, site);
+    barrier.start = tracker->clocks.now(block.self().index);
+    barrier.agent = tracker->clocks.addAgent();
+  }
+}
+
+void MBarriers::invalidate(void *address, Site site) {
+  uint32_t offset;
+  find(address, site, offset);
+  if (Tracker *tracker = block.getTracker())
+    tracker->enter(offset, kBarrierBytes, /*isWrite=*/true, kPlain, site);
+  barriers.erase(offset);
+}
+
+void MBarriers::completeIfAll(MBarrier &barrier, Site site) {
+  if (barrier.pending != 0 || barrier.bytes != 0)
+    return;
+  if (barrier.inFlight != 0)
+    block.report("copy not expected", site,
+                 "an mbarrier's phase is complete (" + block.describe(site) +
+                     ") while " + std::to_string(barrier.inFlight) +
+                     " bytes of copies to it are on their way");
+  barrier.inFlight = 0;
+  ++barrier.phase;
+  barrier.pending = barrier.expected;
+  if (block.getTracker()) {
+    barrier.completed.join(barrier.arriving);
+    barrier.completed.learn(barrier.agent, static_cast<Time>(barrier.phase));
+  }
+  for (uint32_t thread : barrier.waiting)
+    block.wake(thread);
+  barrier.waiting.clear();
+}
+
+uint64_t MBarriers::arrive(void *address, uint32_t count, uint32_t bytes,
+                           int32_t flags, Site site) {
+  if (count == 0)
+    return 0;
+  uint32_t offset;
+  MBarrier &barrier = find(address, site, offset);
+  uint64_t phase = barrier.phase;
+  if (flags & host_calls::kArriveExpect)
+    barrier.bytes += bytes;
+  Tracker *tracker = block.getTracker();
+  if (tracker && !(flags & host_calls::kArriveRelaxed))
+    tracker->clocks.release(block.self().index, barrier.arriving);
+  auto report = [&](const std::string &text) {
+    block.report("misuse", site,
+                 block.nameThread(block.self().index) + " (" +
+                     block.describe(site) + ") " + text);
+  };
+  if (count > barrier.pending)
+    report("arrives " + std::to_string(count) +
+           " times at an mbarrier that waits for " +
+           std::to_string(barrier.pending) + " of " +
+           std::to_string(barrier.expected) + " arrivals");
+  barrier.pending -= std::min(count, barrier.pending);
+  if (flags & host_calls::kArriveDrop)
+    barrier.expected -= std::min(count, barrier.expected);
+  if ((flags & host_calls::kArriveNoComplete) && barrier.pending == 0)
+    report("completes a phase that it must not");
+  completeIfAll(barrier, site);
+  return phase;
+}
+
+void MBarriers::expect(void *address, uint32_t bytes, Site site) {
+  uint32_t offset;
+  find(address, site, offset).bytes += bytes;
+}
+
+void MBarriers::complete(void *address, uint32_t bytes, Site site) {
+  uint32_t offset;
+  MBarrier &barrier = find(address, site, offset);
+  barrier.bytes -= bytes;
+  completeIfAll(barrier, site);
+}
+
+void MBarriers::acquire(MBarrier &barrier) {
+  if (Tracker *tracker = block.getTracker())
+    tracker->clocks.acquire(block.self().index, barrier.completed);
+}
+
+/// Return whether the phase with parity or number `phase` is over.
+static bool isComplete(const MBarrier &barrier, uint64_t phase, bool isParity) {
+  if (isParity)
+    return (barrier.phase & 1) != (phase & 1);
+  return barrier.phase > phase;
+}
+
+bool MBarriers::test(void *address, uint64_t phase, bool isParity, bool relaxed,
+                     Site site) {
+  uint32_t offset;
+  if (!isComplete(find(address, site, offset), phase, isParity)) {
+    block.poll(site);
+    // The barrier may be gone or have moved by now.
+    if (!isComplete(find(address, site, offset), phase, isParity))
+      return false;
+  }
+  if (!relaxed)
+    acquire(find(address, site, offset));
+  return true;
+}
+
+void MBarriers::wait(void *address, uint32_t parity, Site site) {
+  uint32_t offset;
+  while (!isComplete(find(address, site, offset), parity, /*isParity=*/true)) {
+    barriers[offset].waiting.push_back(block.self().index);
+    block.wait("an mbarrier", site);
+  }
+  acquire(barriers[offset]);
+}
+
+void MBarriers::fenceInit() {
+  uint32_t self = block.self().index;
+  for (auto &[offset, barrier] : barriers)
+    barrier.isFenced |= barrier.start.agent == self;
+}
+
+uint32_t MBarriers::startCopy(void *address, int64_t bytes, Site site,
+                              Moment &moment) {
+  uint32_t offset;
+  MBarrier &barrier = find(address, site, offset);
+  barrier.inFlight += bytes;
+  moment = {static_cast<Time>(barrier.phase + 1), barrier.agent};
+  Tracker *tracker = block.getTracker();
+  if (tracker && !barrier.isFenced &&
+      !tracker->clocks.get(block.self().index).sees(barrier.start))
+    block.report("missing fence.proxy", site,
+                 block.nameThread(block.self().index) + " (" +
+                     block.describe(site) +
+                     ") starts a copy to an mbarrier with no "
+                     "fence.mbarrier.init behind its initialization");
+  return offset;
+}
+
+void MBarriers::finishCopy(uint32_t offset, int64_t bytes, Site site) {
+  auto barrier = barriers.find(offset);
+  if (barrier == barriers.end()) {
+    block.report("copy not waited for", site,
+                 "a copy (" + block.describe(site) +
+                     ") arrives at an mbarrier that is gone");
+    return;
+  }
+  barrier->second.inFlight -= bytes;
+  barrier->second.bytes -= bytes;
+  completeIfAll(barrier->second, site);
+}
+
+uint32_t MBarriers::expectArrival(void *address, bool isCounted, Site site) {
+  uint32_t offset;
+  MBarrier &barrier = find(address, site, offset);
+  if (!isCounted)
+    ++barrier.pending;
+  return offset;
+}
+
+void MBarriers::arriveFromCopies(uint32_t offset, Moment moment, Site site) {
+  auto barrier = barriers.find(offset);
+  if (barrier == barriers.end())
+    return;
+  if (block.getTracker())
+    barrier->second.arriving.learn(moment.agent, moment.time);
+  if (barrier->second.pending == 0)
+    block.report("misuse", site,
+                 "copies (" + block.describe(site) +
+                     ") arrive at an mbarrier that waits for nobody");
+  else
+    --barrier->second.pending;
+  completeIfAll(barrier->second, site);
+}
