@@ -12,6 +12,7 @@
 #include "EvenBlock.h"
 
 #include "attn/Analysis/CostModel.h"
+#include "attn/Analysis/CudaCostModel.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -70,6 +71,8 @@ int64_t attn::getStateBytes(ScheduleAttr schedule, int64_t valueSize,
 
 int64_t attn::getMostChunks(ScheduleAttr schedule, int64_t valueSize,
                             int64_t bits) {
+  if (schedule.getWarps() > 0)
+    return kMostBlockChunks;
   int64_t state = getStateBytes(schedule, valueSize, bits);
   return std::clamp<int64_t>(kChunkedBytes / state, 2, kMostChunks);
 }

@@ -15,7 +15,7 @@
 //   %o = linalg.generic ... ins(%a, %l : ...)  // divided, rounded
 //
 // The definitions are the ops' own (decomposeOperation in lib/IR); this only
-// asks until no attn op is left.
+// asks until no attn op is left. What blocks of threads work on stays: attn-vectorize-blocks sees to it.
 
 #include "attn/Conversion/Passes.h"
 #include "attn/IR/AttnOps.h"
@@ -35,7 +35,7 @@ struct AttnToLinalg : public mlir::attn::impl::AttnToLinalgBase<AttnToLinalg> {
     // A region becomes part of what its op is replaced by.
     auto isAttn = [](Operation *op) {
       return isa_and_nonnull<AttnDialect>(op->getDialect()) &&
-             !isa<CallOp, ThreadsOp, YieldOp>(op);
+             !isa<CallOp, ThreadsOp, YieldOp>(op) && !isForThreads(op);
     };
     if (failed(decomposeOps(getOperation(), isAttn)))
       signalPassFailure();

@@ -8,6 +8,7 @@
 
 #include "attn/IR/AttnOps.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -25,6 +26,16 @@ static LogicalResult decompose(IRRewriter &rewriter, Operation *op) {
     return op->emitOpError() << "has no definition in linalg here";
   rewriter.replaceOp(op, *results);
   return success();
+}
+
+bool mlir::attn::isForThreads(Operation *op) {
+  for (auto loop = op->getParentOfType<scf::ForallOp>(); loop;
+       loop = loop->getParentOfType<scf::ForallOp>()) {
+    auto schedule = loop->getAttrOfType<ScheduleAttr>("attn.schedule");
+    if (schedule && schedule.getWarps() > 0)
+      return true;
+  }
+  return false;
 }
 
 LogicalResult mlir::attn::decomposeOps(Operation *root,

@@ -17,11 +17,18 @@
 using namespace mlir;
 using namespace mlir::attn;
 
+// attn-opt --attn-select-schedule
+//
 // What has no schedule is computed by its definition.
-static void buildSchedule(OpPassManager &pm) {}
+static void buildSchedule(OpPassManager &pm) {
+  pm.addPass(createSelectSchedule());
+}
 
-// attn-opt --resolve-ranked-shaped-type-result-dims --canonicalize --cse
+// attn-opt --attn-split-keys --attn-tile-blocks --resolve-ranked-shaped-type-result-dims
+//   --canonicalize --cse
 static void buildTiles(OpPassManager &pm) {
+  pm.addPass(createSplitKeys());
+  pm.addPass(createTileBlocks());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -34,7 +41,12 @@ static void buildLinalg(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-static void buildVectors(OpPassManager &pm) {}
+// attn-opt --attn-vectorize-blocks --canonicalize --cse
+static void buildVectors(OpPassManager &pm) {
+  pm.addPass(createVectorizeBlocks());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
 
 // attn-opt --attn-expose-buffers --empty-tensor-to-alloc-tensor
 //   --one-shot-bufferize --canonicalize --cse --attn-copies-to-linalg

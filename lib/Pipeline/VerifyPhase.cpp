@@ -5,6 +5,7 @@
 
 #include "attn/IR/AttnDialect.h"
 #include "attn/IR/AttnOps.h"
+#include "attn/IR/Decompose.h"
 #include "attn/Pipeline/Passes.h"
 #include "attn/Pipeline/Phases.h"
 #include "attn/Target/TargetInfo.h"
@@ -150,6 +151,7 @@ static LogicalResult verifyOp(Operation *op, Phase phase) {
   case Phase::Tiles:
     return verifyTiles(op);
   case Phase::Linalg:
+    return isForThreads(op) ? success() : verifyLinalg(op);
   case Phase::Vectors:
     return verifyLinalg(op);
   case Phase::Buffers:

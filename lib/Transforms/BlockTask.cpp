@@ -234,6 +234,8 @@ FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
   Value value =
       keys(tile.getValue(), tile.getValueLayout(), range.begin, range.end);
   BlockStepOp step = buildStep(range, key, value, state);
+  if (isForThreads())
+    countInProducts(step);
   copyRegions(step.getMods());
   analyseRows(step);
   scf::SCFTilingOptions options;
@@ -262,6 +264,10 @@ FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
 LogicalResult BlockTask::finishStep(BlockStepOp step) {
   if (hasMaskMod())
     skipMaskedBlock(step);
+  if (isForThreads()) {
+    padStep(step);
+    return success();
+  }
   return isStreamed() ? success() : packStep(step);
 }
 

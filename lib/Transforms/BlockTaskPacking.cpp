@@ -195,6 +195,8 @@ Value BlockTask::packKeys(Value keys, Value scale, bool value) {
 }
 
 Value BlockTask::unpackOutput(Value output, Value dest) {
+  if (isForThreads())
+    return unpadResult(output, {taskRows, dims.valueSize});
   if (isStreamed())
     return unpackStreamed(output, dest);
   Layout layout = tile.getOutputLayout();
@@ -216,6 +218,8 @@ Value BlockTask::unpackOutput(Value output, Value dest) {
 }
 
 Value BlockTask::unpackLse(Value lse, Value dest) {
+  if (isForThreads())
+    return unpadResult(lse, {taskRows});
   OpFoldResult rows = rewriter.getIndexAttr(schedule.getRows());
   auto unpack = [&](Value init) -> Value {
     return linalg::UnPackOp::create(rewriter, loc, lse, init,

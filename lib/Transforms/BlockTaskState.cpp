@@ -44,6 +44,11 @@ attn::getStateSizes(OpBuilder &b, Location loc, ScheduleAttr schedule,
                     OpFoldResult strips, OpFoldResult channels) {
   OpFoldResult rows = b.getIndexAttr(schedule.getRows());
   OpFoldResult columns = b.getIndexAttr(schedule.getColumns());
+  if (schedule.getWarps() > 0) {
+    OpFoldResult all = b.getIndexAttr(schedule.getBlockM());
+    return {
+        {all}, {all, columns}, {all, b.getIndexAttr(paddedChannels(channels))}};
+  }
   SmallVector<OpFoldResult> reference = {strips, rows},
                             sum = {strips, rows, columns};
   if (schedule.getStreams() > 0)
@@ -122,6 +127,8 @@ Value BlockTask::hasNaN(Value acc) {
 }
 
 FailureOr<PackedState> BlockTask::buildState(Value begin, Value end) {
+  if (isForThreads())
+    return buildTileState(begin, end);
   query = packQuery();
   PackedState before = newState();
   KeyRange range = packed ? packed->range : keyRange(begin, end);

@@ -16,6 +16,7 @@
 #include "attn/Transforms/SelectSchedule.h"
 
 #include "attn/Analysis/CostModel.h"
+#include "attn/Analysis/CudaCostModel.h"
 #include "attn/Analysis/KnownExtents.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/Projection.h"
@@ -49,11 +50,11 @@ static void writeSchedule(SdpaOp op, ScheduleAttr schedule) {
 
 /// Return `schedule` for keys in one piece.
 static ScheduleAttr withoutChunks(ScheduleAttr schedule) {
-  return ScheduleAttr::get(schedule.getContext(), schedule.getBlockM(),
-                           schedule.getBlockN(), schedule.getRows(),
-                           schedule.getColumns(), schedule.getLanes(),
-                           /*chunk=*/0, schedule.getFoldHeads(),
-                           schedule.getStreams(), schedule.getPrefetch());
+  return ScheduleAttr::get(
+      schedule.getContext(), schedule.getBlockM(), schedule.getBlockN(),
+      schedule.getRows(), schedule.getColumns(), schedule.getLanes(),
+      /*chunk=*/0, schedule.getFoldHeads(), schedule.getStreams(),
+      schedule.getPrefetch(), schedule.getWarps(), schedule.getStages());
 }
 
 /// Return `schedule`, which reads keys where they are, with blocks of a page of
@@ -123,19 +124,14 @@ ScheduleAttr attn::chooseSchedule(SdpaOp op, const TargetInfo &target,
   return canSplitKeys(op) ? best : withoutChunks(best);
 }
 
-void attn::setSchedule(OpBuilder &b, SdpaOp op,
-                       function_ref<ScheduleAttr(bool few)> choose) {
-  RowCount count = getRowCount(op);
-  if (count != RowCount::Either)
-    return writeSchedule(op, choose(count == RowCount::Few));
-  AttentionShape shape = AttentionShape::get(op);
-  int64_t group = getGroupSize(shape);
+/// Give `op` two schedules, under a test whether it has at most `most` rows.
+static void branchOnRows(OpBuilder &b, SdpaOp op, int64_t most,
+                         function_ref<ScheduleAttr(bool few)> choose) {
   Location loc = op.getLoc();
   b.setInsertionPoint(op);
   Value rows =
       getValueOrCreateConstantIndexOp(b, loc, AttentionDims::get(b, op).rows);
-  Value limit =
-      arith::ConstantIndexOp::create(b, loc, getFewRows(group) / group);
+  Value limit = arith::ConstantIndexOp::create(b, loc, most);
   Value few =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, rows, limit);
   auto branch = [&](bool isFew) {
@@ -148,6 +144,53 @@ void attn::setSchedule(OpBuilder &b, SdpaOp op,
   auto choice = scf::IfOp::create(b, loc, few, branch(true), branch(false));
   op->replaceAllUsesWith(choice);
   op.erase();
+}
+
+void attn::setSchedule(OpBuilder &b, SdpaOp op,
+                       function_ref<ScheduleAttr(bool few)> choose) {
+  RowCount count = getRowCount(op);
+  if (count != RowCount::Either)
+    return writeSchedule(op, choose(count == RowCount::Few));
+  int64_t group = getGroupSize(AttentionShape::get(op));
+  branchOnRows(b, op, getFewRows(group) / group, choose);
+}
+
+/// The most channels of a head that a block of threads works on.
+static constexpr int64_t kMostChannels = 256;
+
+/// Return whether a block of threads can work on tiles of `op`.
+static bool isForBlocks(SdpaOp op) {
+  auto elementOf = [](Value tensor) { return getElementTypeOrSelf(tensor); };
+  Type element = elementOf(op.getQuery());
+  if (element.isF64() || elementOf(op.getKey()) != element ||
+      elementOf(op.getValue()) != element || op.isPaged() ||
+      op.hasPackedRows() || op.hasPackedKeys() || op.getWeights() ||
+      op.getKeyScale() || op.getValueScale())
+    return false;
+  AttentionShape shape = AttentionShape::get(op);
+  return llvm::all_of(ArrayRef{shape.headSize, shape.valueSize},
+                      [](int64_t size) {
+                        return !ShapedType::isDynamic(size) && size > 0 &&
+                               size <= kMostChannels;
+                      });
+}
+
+/// Give `op` the schedule of a block of threads, if it can have one; else it is
+/// computed by its definition.
+static void setBlockSchedule(OpBuilder &b, SdpaOp op,
+                             const TargetInfo &target) {
+  if (!isForBlocks(op))
+    return;
+  int64_t bits = getElementTypeOrSelf(op.getQuery()).getIntOrFloatBitWidth();
+  AttentionShape shape = AttentionShape::get(op);
+  auto choose = [&](bool few) {
+    ScheduleAttr schedule =
+        chooseBlockSchedule(op.getContext(), shape, bits, target, few);
+    return canSplitKeys(op) ? schedule : withoutChunks(schedule);
+  };
+  if (ShapedType::isDynamic(shape.rows))
+    return branchOnRows(b, op, kFewBlockRows, choose);
+  writeSchedule(op, choose(shape.rows <= kFewBlockRows));
 }
 
 /// Write on `op`, a projection, its schedule for few rows or for many.
@@ -220,6 +263,11 @@ struct SelectSchedule : public attn::impl::SelectScheduleBase<SelectSchedule> {
     });
     TargetInfo target = TargetInfo::get(getOperation());
     OpBuilder builder(&getContext());
+    if (target.isCuda()) {
+      for (SdpaOp op : ops)
+        setBlockSchedule(builder, op, target);
+      return;
+    }
     for (SdpaOp op : ops)
       setSchedule(builder, op, [&](bool few) {
         return attn::chooseSchedule(op, target, few);

@@ -132,7 +132,10 @@ FailureOr<SdpaOp> KeySplitter::tileAt(Place place) {
 /// insertion point in it.
 scf::ForallOp KeySplitter::loopOver(ArrayRef<OpFoldResult> sizes,
                                     ValueRange outputs) {
-  auto loop = scf::ForallOp::create(b, loc, sizes, outputs, std::nullopt);
+  SmallVector<Attribute> mapping = getBlockMapping(schedule, sizes.size());
+  auto loop = scf::ForallOp::create(
+      b, loc, sizes, outputs,
+      mapping.empty() ? std::nullopt : std::optional(b.getArrayAttr(mapping)));
   loop->setAttr("attn.schedule", schedule);
   b.setInsertionPoint(loop.getTerminator());
   return loop;
@@ -349,6 +352,9 @@ FailureOr<SmallVector<Value>> KeySplitter::newOutputs() {
 /// Return for how many of `all` tiles states may take memory, or null for all of
 /// them.
 OpFoldResult KeySplitter::tilesAtOnce(OpFoldResult all) {
+  // On a GPU the memory is the caller's.
+  if (schedule.getWarps() > 0)
+    return {};
   int64_t valueSize = AttentionShape::get(op).valueSize;
   int64_t bits = getAccumulatorBits(op);
   int64_t most = getConstantIntValue(mostChunks)

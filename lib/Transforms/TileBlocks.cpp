@@ -23,6 +23,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -44,8 +45,23 @@ SmallVector<OpFoldResult> attn::taskSizes(RewriterBase &rewriter, SdpaOp op) {
     heads = std::max<int64_t>(shape.heads / shape.kvHeads, 1);
   // Folded heads leave fewer rows for each.
   int64_t rows = std::max<int64_t>(schedule.getBlockM() / heads, 1);
+  // For blocks of threads heads are folded only where each has one row.
+  if (schedule.getWarps() > 0 && schedule.getFoldHeads())
+    rows = 1;
   return {rewriter.getIndexAttr(1), rewriter.getIndexAttr(heads),
           rewriter.getIndexAttr(rows)};
+}
+
+SmallVector<Attribute> attn::getBlockMapping(ScheduleAttr schedule,
+                                             int64_t count) {
+  SmallVector<Attribute> mapping;
+  if (schedule.getWarps() == 0)
+    return mapping;
+  gpu::MappingId ids[] = {gpu::MappingId::DimZ, gpu::MappingId::DimY,
+                          gpu::MappingId::DimX};
+  for (gpu::MappingId id : ArrayRef(ids).take_back(count))
+    mapping.push_back(gpu::GPUBlockMappingAttr::get(schedule.getContext(), id));
+  return mapping;
 }
 
 /// Return the place in `insert`'s destination where its source goes.
@@ -132,6 +148,9 @@ LogicalResult attn::tileBlocks(RewriterBase &rewriter, SdpaOp op) {
   scf::SCFTilingOptions options;
   options.setLoopType(scf::SCFTilingOptions::LoopType::ForallOp);
   options.setTileSizes(taskSizes(rewriter, op));
+  SmallVector<Attribute> mapping = getBlockMapping(op.getScheduleAttr(), 3);
+  if (!mapping.empty())
+    options.setMapping(mapping);
   FailureOr<scf::SCFTilingResult> tiled = scf::tileUsingSCF(
       rewriter, cast<TilingInterface>(op.getOperation()), options);
   if (failed(tiled))
@@ -142,8 +161,10 @@ LogicalResult attn::tileBlocks(RewriterBase &rewriter, SdpaOp op) {
   auto tile = cast<SdpaOp>(tiled->tiledOps.front());
   // After all that the places of its results are computed from.
   rewriter.moveOpBefore(tile, tile->getBlock()->getTerminator());
+  bool isForThreads = tile.getScheduleAttr().getWarps() > 0;
   if (std::optional<PackedKeys> packed =
-          BlockTask(rewriter, tile, mayBeEmpty).packOnlyBlock())
+          isForThreads ? std::nullopt
+                       : BlockTask(rewriter, tile, mayBeEmpty).packOnlyBlock())
     return buildStrips(rewriter, tile, *packed);
   return buildTask<tensor::ParallelInsertSliceOp>(rewriter, tile, mayBeEmpty,
                                                   std::nullopt);

@@ -15,9 +15,9 @@
 // BUFFERS-LABEL: func.func @attention
 // BUFFERS-NOT: tensor.
 // BUFFERS: linalg.generic
-func.func @attention(%q: tensor<1x4x?x16xf32>, %k: tensor<1x2x?x16xf32>,
-                     %v: tensor<1x2x?x16xf32>) -> tensor<1x4x?x16xf32> {
-  %o = attn.sdpa %q, %k, %v : tensor<1x4x?x16xf32>, tensor<1x2x?x16xf32>,
-    tensor<1x2x?x16xf32> -> tensor<1x4x?x16xf32>
-  return %o : tensor<1x4x?x16xf32>
+func.func @attention(%q: tensor<1x4x?x16xf64>, %k: tensor<1x2x?x16xf64>,
+                     %v: tensor<1x2x?x16xf64>) -> tensor<1x4x?x16xf64> {
+  %o = attn.sdpa %q, %k, %v : tensor<1x4x?x16xf64>, tensor<1x2x?x16xf64>,
+    tensor<1x2x?x16xf64> -> tensor<1x4x?x16xf64>
+  return %o : tensor<1x4x?x16xf64>
 }

@@ -459,4 +459,41 @@ def EmitMain : Pass<"attn-emit-main", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def VectorizeBlocks : Pass<"attn-vectorize-blocks"> {
+  let summary = "tiles of a block of threads as vectors";
+  let description = [{
+    Rewrites the body of every `scf.forall` whose `attn.schedule` has `warps`: its
+    tiles, tensors of static sizes, become vectors, and `attn.block_step`,
+    `attn.merge` and `attn.finish` operations on these. Afterwards no attn op is left
+    in such a loop. A vector stands for what all threads of the block hold together.
+
+    ```mlir
+    %k = tensor.pad %keys ... : tensor<?x64xf16> to tensor<64x64xf16>
+    %n:3 = attn.block_step %q, %k, %v state(%r, %l, %a) ... products exponent = 15
+    ```
+
+    becomes
+
+    ```mlir
+    %k = vector.transfer_read %all[%j, %c0], %zero {in_bounds = [false, true]}
+         : tensor<?x64xf16>, vector<64x64xf16>
+    %scores = vector.contract ... %q, %k, %none
+         : vector<128x64xf16>, vector<64x64xf16> into vector<128x64xf32>
+    %kept = scf.if %some -> (vector<128x64xf32>) {
+      %inside = arith.select ...
+    } else { ... }
+    %state:3 = scf.if %grown -> ... {
+      %reference = vector.multi_reduction <maxnumf>, ...
+    } else { ... }
+    %p = math.exp2 ...
+    %acc = vector.contract ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 #endif // ATTN_CODEGEN_PASSES_TD

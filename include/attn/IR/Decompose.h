@@ -18,6 +18,10 @@ namespace mlir::attn {
 LogicalResult decomposeOps(Operation *root,
                            function_ref<bool(Operation *)> filter);
 
+/// Return true if `op` stands in a loop over blocks of threads, whose tiles become
+/// vectors without becoming linalg.
+bool isForThreads(Operation *op);
+
 /// Return `op`, whose rows are those of all sequences, or a copy before it whose
 /// tensors have a leading dimension of 1, and in `results` what it gives in the
 /// shapes of the results of `op`.

@@ -16,7 +16,8 @@ namespace mlir::attn {
 
 /// The three tensors of a state, packed: reference [strips, rows], sum [strips,
 /// rows, columns], acc [strips, channel panels, rows, columns], of one panel of
-/// all channels where the schedule has streams.
+/// all channels where the schedule has streams; plain where it has warps:
+/// reference [rows], sum [rows, columns], acc [rows, channels].
 struct PackedState {
   Value reference, sum, acc;
 };
@@ -118,6 +119,16 @@ private:
   void skipMaskedStrip(BlockStepOp step);
   void skipMasked(BlockStepOp step, const Interval &verdict);
   bool isStreamed() const { return schedule.getStreams() > 0; }
+  bool isForThreads() const { return schedule.getWarps() > 0; }
+  Value padTile(Value tensor, int64_t rows, int64_t columns);
+  Value padQuery();
+  PackedState emptyTileState();
+  bool comparesProducts();
+  void countInProducts(BlockStepOp step);
+  void padStep(BlockStepOp step);
+  PackedState inNaturalUnits(const PackedState &state, int64_t exponent);
+  FailureOr<PackedState> buildTileState(Value begin, Value end);
+  Value unpadResult(Value result, ArrayRef<OpFoldResult> counts);
   Value emptyRows();
   Value rowsToStrips(Value rows, Value init);
   Value unpackStreamed(Value output, Value dest);
@@ -157,6 +168,10 @@ void reportMaskMod(SdpaOp op);
 /// not known, the schedule says how many there can be.
 OpFoldResult getStrips(OpBuilder &b, Location loc, ScheduleAttr schedule,
                        OpFoldResult rows);
+
+/// Return the channels of a tile of a block of threads that holds `channels`,
+/// which are known.
+int64_t paddedChannels(OpFoldResult channels);
 
 /// Return the sizes of the tensors of the state of `strips` strips.
 SmallVector<SmallVector<OpFoldResult>> getStateSizes(OpBuilder &b, Location loc,

@@ -247,8 +247,24 @@ def TileBlocks : Pass<"attn-tile-blocks"> {
       %o, %l = attn.finish ...
     }
     ```
+
+    Where the schedule has `warps`, a block of threads works on a task, on tiles of
+    static sizes that are not packed:
+
+    ```mlir
+    scf.forall (%b, %h, %m) = ... {
+      %q = tensor.pad ... : tensor<?x64xf16> to tensor<128x64xf16>
+      %s:3 = scf.for %j = ... step 64 iter_args(...) {
+        %k = tensor.pad ... : tensor<?x64xf16> to tensor<64x64xf16>
+        %v = tensor.pad ... : tensor<?x64xf16> to tensor<64x64xf16>
+        attn.block_step %q, %k, %v ... products exponent = 15
+      }
+      %o, %l = attn.finish ...
+    } {mapping = [#gpu.block<z>, #gpu.block<y>, #gpu.block<x>]}
+    ```
   }];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::gpu::GPUDialect"];
 }
 
 #endif // ATTN_TRANSFORMS_PASSES_TD

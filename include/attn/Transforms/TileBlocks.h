@@ -15,6 +15,10 @@ namespace mlir::attn {
 /// Return the extents of a task in batch, heads and rows.
 SmallVector<OpFoldResult> taskSizes(RewriterBase &rewriter, SdpaOp op);
 
+/// Return the attributes that spread the last `count` of three loops over blocks of
+/// threads, as `schedule` says; none on a processor.
+SmallVector<Attribute> getBlockMapping(ScheduleAttr schedule, int64_t count);
+
 /// Replace `op`, which has a schedule, by a loop over tasks. Fails where
 /// upstream's tiler does.
 LogicalResult tileBlocks(RewriterBase &rewriter, SdpaOp op);

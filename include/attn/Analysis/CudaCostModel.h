@@ -1,0 +1,31 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How much of an attention a block of threads of a GPU works on, reasoned from its registers and shared memory.
+
+#ifndef ATTN_ANALYSIS_CUDACOSTMODEL_H
+#define ATTN_ANALYSIS_CUDACOSTMODEL_H
+
+#include "attn/IR/AttentionShape.h"
+#include "attn/Target/TargetInfo.h"
+
+namespace mlir::attn {
+
+/// The most rows for which a GPU splits keys over blocks of threads, of one warp
+/// each.
+constexpr int64_t kFewBlockRows = 16;
+
+/// The most parts that a GPU splits keys into: more take longer to merge than they
+/// save.
+constexpr int64_t kMostBlockChunks = 64;
+
+/// Return the schedule of an attention on a GPU whose elements have `bits` bits and
+/// whose heads have a known number of channels: for a block of threads that works
+/// on many rows, or with `few` on at most kFewBlockRows.
+ScheduleAttr chooseBlockSchedule(MLIRContext *context,
+                                 const AttentionShape &shape, int64_t bits,
+                                 const TargetInfo &target, bool few);
+
+} // namespace mlir::attn
+
+#endif // ATTN_ANALYSIS_CUDACOSTMODEL_H

@@ -1,0 +1,495 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One attn.block_step of a block of threads as vectors of a whole tile:
+//
+//   S = q . k                                        vector.contract
+//   S = scf.if (some key is excluded) { select }     a branch that all threads take, or none
+//   scf.if (some score is above its row's reference) {
+//     the reference grows, sum and acc are multiplied by 2^(old - new)
+//   }
+//   P = 2^(c * S - t)                                math.fma, math.exp2
+//   sum += P, in lanes;  acc += P . v                vector.contract
+//
+// c is scale * log2(e) where the reference is a product, and log2(e) after a subtraction in natural units where scores
+// are more than that. A reference that does not grow leaves sum and acc bit for bit.
+
+#include "TileVectors.h"
+
+#include "attn/IR/ScoreRegion.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+static constexpr double kLog2E = 1.4426950408889634;
+
+/// No position, window or length goes beyond this; sums of a few stay in 64 bits.
+static constexpr int64_t kFarthest = int64_t(1) << 61;
+
+/// Distances within a block are counted in 32 bits, up to this.
+static constexpr int64_t kFar = int64_t(1) << 30;
+
+namespace {
+/// Builds one step.
+class StepVectorizer {
+public:
+  StepVectorizer(ImplicitLocOpBuilder &b, BlockStepOp op, Value query,
+                 Value key, Value value)
+      : b(b), op(op), query(query), key(key), value(value),
+        rows(cast<VectorType>(query.getType()).getDimSize(0)),
+        keys(cast<VectorType>(key.getType()).getDimSize(0)),
+        tile(b, rows, keys), exponent(op.getExponent().value_or(0)),
+        scale(op.getScale().convertToDouble()),
+        anchor(index(0).getDefiningOp()) {}
+
+  StateVectors run(const StateVectors &state);
+
+private:
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(x, y); }
+  Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(x, y); }
+  Value min(Value x, Value y) { return b.createOrFold<arith::MinSIOp>(x, y); }
+  Value max(Value x, Value y) { return b.createOrFold<arith::MaxSIOp>(x, y); }
+  VectorType scoresType() {
+    return VectorType::get({rows, keys}, b.getF32Type());
+  }
+  Value product(Value left, Value right, Value sums, bool byKeys);
+  Value constant(double value) { return splat(b, scoresType(), value); }
+  Value lowest() { return constant(-std::numeric_limits<double>::infinity()); }
+  bool isOneHead();
+  Value distance(Value number);
+  TileValue rowInHead(Type type);
+  TileValue applyRegion(Region &region, Value scores);
+  TileValue readBroadcast(Value tensor);
+  Value changed(Value scores);
+  Value capped(Value scores);
+  Value hasExclusions();
+  Value keptByBounds();
+  Value excluded(Value scores);
+  Value isExcluded(Value scores);
+  Value anyOf(Value conditions);
+  Value addValues(Value p, Value acc);
+  StateVectors rescaled(Value scores, const StateVectors &state);
+  Value negatedExponent(Value reference);
+  Value weights(Value scores, Value reference);
+
+  ImplicitLocOpBuilder &b;
+  BlockStepOp op;
+  Value query, key, value;
+  int64_t rows, keys;
+  TileVectors tile;
+  int64_t exponent;
+  double scale;
+  /// Before all else of the step, where regions put what is the same for all.
+  Operation *anchor;
+};
+} // namespace
+
+/// Return sums + left . right, of which the second is [n, k], or [k, n] where
+/// products are added up over keys.
+Value StepVectorizer::product(Value left, Value right, Value sums,
+                              bool byKeys) {
+  AffineExpr m, n, k;
+  bindDims(b.getContext(), m, n, k);
+  SmallVector<AffineExpr> second =
+      byKeys ? SmallVector<AffineExpr>{k, n} : SmallVector<AffineExpr>{n, k};
+  using vector::IteratorType;
+  return vector::ContractionOp::create(
+      b, left, right, sums,
+      ArrayRef<ArrayRef<AffineExpr>>{{m, k}, second, {m, n}},
+      ArrayRef<IteratorType>{IteratorType::parallel, IteratorType::parallel,
+                             IteratorType::reduction});
+}
+
+/// Return whether all rows are known to be of one head.
+bool StepVectorizer::isOneHead() {
+  std::optional<int64_t> perHead = getConstantIntValue(op.getRowsPerHead());
+  return perHead && *perHead >= rows;
+}
+
+/// Return for each row its number in its head.
+TileValue StepVectorizer::rowInHead(Type type) {
+  TileValue number = tile.number(Spread::Rows, type);
+  auto vectorType = cast<VectorType>(number.value.getType());
+  auto spreadScalar = [&](Value scalar) -> Value {
+    if (!type.isIndex())
+      scalar = arith::IndexCastOp::create(b, type, scalar);
+    return vector::BroadcastOp::create(b, vectorType, scalar);
+  };
+  number.value =
+      arith::AddIOp::create(b, number.value, spreadScalar(op.getRow()));
+  if (!isOneHead())
+    number.value = arith::RemSIOp::create(b, number.value,
+                                          spreadScalar(op.getRowsPerHead()));
+  return number;
+}
+
+/// Return what a region of the step yields for each score.
+TileValue StepVectorizer::applyRegion(Region &region, Value scores) {
+  // As operations on scalars, in a block that is not kept.
+  Block body;
+  Location loc = op.getLoc();
+  Type indexType = b.getIndexType();
+  Value score = body.addArgument(b.getF32Type(), loc);
+  Value position = body.addArgument(indexType, loc);
+  Value number = body.addArgument(indexType, loc);
+  OpBuilder inside(b.getContext());
+  inside.setInsertionPointToEnd(&body);
+  Value head = op.getHead();
+  SmallVector<TileValue> arguments = {{scores, Spread::Full},
+                                      rowInHead(indexType),
+                                      tile.number(Spread::Columns, indexType)};
+  if (!isOneHead()) {
+    head = body.addArgument(indexType, loc);
+    TileValue row = tile.number(Spread::Rows, indexType);
+    Value perHead = vector::BroadcastOp::create(b, row.value.getType(),
+                                                op.getRowsPerHead());
+    Value first =
+        vector::BroadcastOp::create(b, row.value.getType(), op.getRow());
+    row.value = arith::AddIOp::create(b, row.value, first);
+    row.value = arith::DivSIOp::create(b, row.value, perHead);
+    first = vector::BroadcastOp::create(b, row.value.getType(), op.getHead());
+    row.value = arith::AddIOp::create(b, row.value, first);
+    arguments.push_back(row);
+  }
+  auto shifted = [&](TileValue &value, Value by) {
+    Value all = vector::BroadcastOp::create(b, value.value.getType(), by);
+    value.value = arith::AddIOp::create(b, value.value, all);
+  };
+  shifted(arguments[1], op.getPosition());
+  shifted(arguments[2], op.getFirstKey());
+  ScorePlace place{op.getBatch(), head, position, number};
+  bool isScore = &region == op.getScoreMod();
+  Value result = isScore ? inlineScoreMod(inside, region, score, place, anchor)
+                         : inlineMaskMod(inside, region, place, anchor);
+  YieldOp::create(inside, loc, result);
+  TileValue spread = tile.applyBody(body, arguments);
+  body.dropAllReferences();
+  return spread;
+}
+
+/// Return for each score the element of a bias or a mask [heads, rows, keys], each
+/// 1 or full.
+TileValue StepVectorizer::readBroadcast(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  // Several heads have one row each.
+  int64_t rowDim = isOneHead() ? 1 : 0;
+  bool byRow = type.getDimSize(rowDim) != 1, byKey = type.getDimSize(2) != 1;
+  SmallVector<OpFoldResult> offsets(3, b.getIndexAttr(0)),
+      ones(3, b.getIndexAttr(1)), sizes = ones;
+  SmallVector<int64_t> shape, tileShape;
+  SmallVector<Value> at;
+  auto keep = [&](int64_t dim, int64_t extent, Value first) {
+    sizes[dim] = tensor::getMixedSize(b, b.getLoc(), tensor, dim);
+    shape.push_back(type.getDimSize(dim));
+    tileShape.push_back(extent);
+    at.push_back(first);
+  };
+  if (byRow)
+    keep(rowDim, rows, op.getRow());
+  if (byKey)
+    keep(2, keys, op.getFirstKey());
+  Value zero = index(0);
+  if (at.empty())
+    return {tensor::ExtractOp::create(b, tensor, ValueRange{zero, zero, zero}),
+            Spread::Uniform};
+  Value slice = tensor::ExtractSliceOp::create(
+      b, RankedTensorType::get(shape, type.getElementType()), tensor, offsets,
+      sizes, ones);
+  Value read =
+      readTile(b, VectorType::get(tileShape, type.getElementType()), slice, at);
+  Spread spread = byRow && byKey ? Spread::Full
+                  : byRow        ? Spread::Rows
+                                 : Spread::Columns;
+  return {read, spread};
+}
+
+/// Return `scores` held below the cap.
+Value StepVectorizer::capped(Value scores) {
+  double cap = op.getSoftcap()->convertToDouble();
+  Value s = arith::DivFOp::create(b, scores, constant(cap));
+  s = math::TanhOp::create(b, s);
+  return arith::MulFOp::create(b, s, constant(cap));
+}
+
+/// Return the scores after scale, score_mod, cap, bias and mask. Where the
+/// reference is a product the scale comes later.
+Value StepVectorizer::changed(Value scores) {
+  Value s = scores, kept;
+  if (!op.getProducts() && scale != 1.0)
+    s = arith::MulFOp::create(b, s, constant(scale));
+  auto keep = [&](Value condition) {
+    kept = kept ? arith::AndIOp::create(b, kept, condition).getResult()
+                : condition;
+  };
+  if (Region *scoreMod = op.getScoreMod()) {
+    s = tile.full(applyRegion(*scoreMod, s));
+    // A cap would make a number of -inf, and a bias of NaN makes NaN of it.
+    if (op.getSoftcap() || op.getBias())
+      keep(arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, s, lowest()));
+  }
+  if (op.getSoftcap())
+    s = capped(s);
+  if (Value bias = op.getBias()) {
+    TileValue term = readBroadcast(bias);
+    Type type = getElementTypeOrSelf(term.value);
+    if (!type.isF32()) {
+      Type wide = b.getF32Type();
+      if (auto vectorType = dyn_cast<VectorType>(term.value.getType()))
+        wide = vectorType.clone(wide);
+      term.value = arith::ExtFOp::create(b, wide, term.value);
+    }
+    s = arith::AddFOp::create(b, s, tile.full(term));
+  }
+  if (Value mask = op.getMask()) {
+    TileValue given = readBroadcast(mask);
+    Type type = given.value.getType();
+    if (!getElementTypeOrSelf(type).isInteger(1)) {
+      Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+      given.value =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::ne, given.value, zero);
+    }
+    keep(tile.full(given));
+  }
+  return kept ? arith::SelectOp::create(b, kept, s, lowest()).getResult() : s;
+}
+
+/// Return whether causal, window or length may take a key of the block from a row.
+Value StepVectorizer::hasExclusions() {
+  // The positions of the tile; of a whole head where it holds several.
+  Value first = op.getPosition(), count = index(rows);
+  if (isOneHead())
+    first = add(first, op.getRow());
+  else
+    count = op.getRowsPerHead();
+  Value limit = op.getLength();
+  WindowAttr window = op.getWindowAttr();
+  if (op.getCausal())
+    limit = min(limit, add(first, index(1)));
+  if (window && window.getRight())
+    limit = min(limit,
+                add(first, index(std::min(*window.getRight(), kFarthest) + 1)));
+  Value end = add(op.getFirstKey(), index(keys));
+  Value some =
+      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::sgt, end, limit);
+  if (!window || !window.getLeft())
+    return some;
+  Value last = add(first, sub(count, index(1)));
+  Value left = add(last, index(-std::min(*window.getLeft(), kFarthest)));
+  Value before = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::slt,
+                                               op.getFirstKey(), left);
+  return b.createOrFold<arith::OrIOp>(some, before);
+}
+
+/// Return a number of keys from the first of the block on, in 32 bits.
+Value StepVectorizer::distance(Value number) {
+  number = sub(number, op.getFirstKey());
+  number = max(number, index(-kFar));
+  number = min(number, index(kFar));
+  return arith::IndexCastOp::create(b, b.getI32Type(), number);
+}
+
+/// Return which keys causal, window and length leave to each row.
+Value StepVectorizer::keptByBounds() {
+  TileValue key = tile.number(Spread::Columns, b.getI32Type());
+  TileValue length{distance(op.getLength()), Spread::Uniform};
+  WindowAttr window = op.getWindowAttr();
+  auto compare = [&](arith::CmpIPredicate predicate, const TileValue &bound) {
+    Spread all =
+        bound.spread == Spread::Uniform ? Spread::Columns : Spread::Full;
+    Value kept = arith::CmpIOp::create(b, predicate, tile.spread(key, all),
+                                       tile.spread(bound, all));
+    return tile.full({kept, all});
+  };
+  bool hasRight = op.getCausal() || (window && window.getRight()),
+       hasLeft = window && window.getLeft();
+  if (!hasRight && !hasLeft)
+    return compare(arith::CmpIPredicate::slt, length);
+  TileValue row = rowInHead(b.getI32Type());
+  // What a row may attend to moves on by one key a row.
+  auto moved = [&](Value ofRow0) -> Value {
+    return arith::AddIOp::create(
+        b, row.value,
+        tile.spread({distance(ofRow0), Spread::Uniform}, Spread::Rows));
+  };
+  Value end = tile.spread(length, Spread::Rows);
+  auto endAt = [&](int64_t after) {
+    Value limit = moved(add(op.getPosition(), index(after)));
+    end = arith::MinSIOp::create(b, end, limit);
+  };
+  if (op.getCausal())
+    endAt(1);
+  if (window && window.getRight())
+    endAt(std::min(*window.getRight(), kFarthest) + 1);
+  Value kept = compare(arith::CmpIPredicate::slt, {end, Spread::Rows});
+  if (!hasLeft)
+    return kept;
+  Value first = moved(
+      add(op.getPosition(), index(-std::min(*window.getLeft(), kFarthest))));
+  return arith::AndIOp::create(
+      b, kept, compare(arith::CmpIPredicate::sge, {first, Spread::Rows}));
+}
+
+/// Return `scores`, but -inf for each key that is excluded.
+Value StepVectorizer::isExcluded(Value scores) {
+  Value kept;
+  if (Region *maskMod = op.getMaskMod())
+    kept = tile.full(applyRegion(*maskMod, scores));
+  if (op.getBounded()) {
+    Value bounds = keptByBounds();
+    kept = kept ? arith::AndIOp::create(b, kept, bounds).getResult() : bounds;
+  }
+  return arith::SelectOp::create(b, kept, scores, lowest());
+}
+
+/// Return `scores` after exclusion, which is looked at where there may be some.
+Value StepVectorizer::excluded(Value scores) {
+  Value some;
+  if (op.getBounded())
+    some = hasExclusions();
+  if (op.getMaskMod()) {
+    Value masked = op.getMasked();
+    if (!masked)
+      return isExcluded(scores);
+    some = some ? b.createOrFold<arith::OrIOp>(some, masked) : masked;
+  }
+  if (!some)
+    return scores;
+  auto choice = scf::IfOp::create(b, scores.getType(), some,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(b, isExcluded(scores));
+  b.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(b, scores);
+  return choice.getResult(0);
+}
+
+/// Return what is added to c * S in an exponent: -c * reference + exponent.
+Value StepVectorizer::negatedExponent(Value reference) {
+  auto type = cast<VectorType>(reference.getType());
+  return math::FmaOp::create(b, reference, splat(b, type, -scale * kLog2E),
+                             splat(b, type, exponent));
+}
+
+/// Return whether one of the `conditions` holds. Each warp has an answer of its
+/// own: what depends on it does nothing for the rows of others.
+Value StepVectorizer::anyOf(Value conditions) {
+  Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
+  auto any = vector::MultiDimReductionOp::create(
+      b, conditions, no, ArrayRef<bool>{true, true}, vector::CombiningKind::OR);
+  any->setAttr("attn.warp_uniform", b.getUnitAttr());
+  return any;
+}
+
+/// Return the state relative to a reference that no score exceeds.
+StateVectors StepVectorizer::rescaled(Value scores, const StateVectors &state) {
+  // A thread has the same few columns of every piece.
+  int64_t width = op.getScheduleAttr().getColumns();
+  SmallVector<Value> pieces = splitColumns(b, scores, width);
+  Value highest = pieces.front();
+  for (Value piece : ArrayRef(pieces).drop_front())
+    highest = arith::MaxNumFOp::create(b, highest, piece);
+  Value grown = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, highest,
+                                      spreadRows(b, state.reference, width));
+  auto choice =
+      scf::IfOp::create(b,
+                        TypeRange{state.reference.getType(),
+                                  state.sum.getType(), state.acc.getType()},
+                        anyOf(grown), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  Value reference = vector::MultiDimReductionOp::create(
+      b, highest, state.reference, ArrayRef<bool>{false, true},
+      vector::CombiningKind::MAXNUMF);
+  Value alpha =
+      op.getProducts()
+          ? exp2(b, arith::SubFOp::create(b, negatedExponent(reference),
+                                          negatedExponent(state.reference)))
+          : expOfDifference(b, state.reference, reference);
+  auto times = [&](Value sums) -> Value {
+    auto type = cast<VectorType>(sums.getType());
+    Value factor =
+        type.getRank() == 1 ? alpha : spreadRows(b, alpha, type.getDimSize(1));
+    return arith::MulFOp::create(b, sums, factor);
+  };
+  scf::YieldOp::create(
+      b, ValueRange{reference, times(state.sum), times(state.acc)});
+  b.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(b, ValueRange{state.reference, state.sum, state.acc});
+  return {choice.getResult(0), choice.getResult(1), choice.getResult(2)};
+}
+
+/// Return the weights of `scores` relative to `reference`.
+Value StepVectorizer::weights(Value scores, Value reference) {
+  Value x;
+  if (op.getProducts()) {
+    Value shift = spreadRows(b, negatedExponent(reference), keys);
+    x = math::FmaOp::create(b, scores, constant(scale * kLog2E), shift);
+  } else {
+    Value natural =
+        arith::SubFOp::create(b, scores, spreadRows(b, reference, keys));
+    x = math::FmaOp::create(b, natural, constant(kLog2E), constant(exponent));
+  }
+  return exp2(b, x);
+}
+
+StateVectors StepVectorizer::run(const StateVectors &before) {
+  Value scores = product(query, key, constant(0.0), /*byKeys=*/false);
+  scores = excluded(changed(scores));
+  StateVectors state = rescaled(scores, before);
+  Value p = weights(scores, state.reference);
+  auto sumType = cast<VectorType>(state.sum.getType());
+  if (sumType.getRank() == 1) {
+    state.sum = vector::MultiDimReductionOp::create(b, p, state.sum,
+                                                    ArrayRef<bool>{false, true},
+                                                    vector::CombiningKind::ADD);
+  } else {
+    SmallVector<Value> pieces = splitColumns(b, p, sumType.getDimSize(1));
+    Value sum = pieces.front();
+    for (Value piece : ArrayRef(pieces).drop_front())
+      sum = arith::AddFOp::create(b, sum, piece);
+    state.sum = arith::AddFOp::create(b, state.sum, sum);
+  }
+  auto valueType = cast<VectorType>(value.getType());
+  if (!valueType.getElementType().isF32())
+    p = arith::TruncFOp::create(
+        b, cast<VectorType>(p.getType()).clone(valueType.getElementType()), p);
+  state.acc = addValues(p, state.acc);
+  return state;
+}
+
+/// Return acc + p . v. Where a value of weight 0 must not be looked at, nothing is
+/// added unless a row of the warp has a weight: a step is then on one key.
+Value StepVectorizer::addValues(Value p, Value acc) {
+  if (!op.getSkipZeros() || matchPattern(op.getSkipZeros(), m_Zero()))
+    return product(p, value, acc, /*byKeys=*/true);
+  auto type = cast<VectorType>(p.getType());
+  Value weighed = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, p,
+                                        splat(b, type, 0.0));
+  Value some = anyOf(weighed);
+  auto choice =
+      scf::IfOp::create(b, acc.getType(), some, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(b, product(p, value, acc, /*byKeys=*/true));
+  b.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(b, acc);
+  return choice.getResult(0);
+}
+
+StateVectors attn::vectorizeStep(ImplicitLocOpBuilder &b, BlockStepOp op,
+                                 Value query, Value key, Value value,
+                                 const StateVectors &state) {
+  return StepVectorizer(b, op, query, key, value).run(state);
+}

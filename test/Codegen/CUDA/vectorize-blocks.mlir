@@ -1,0 +1,64 @@
+// RUN: attn-opt %s --attn-cuda-pipeline="target=sm_80 stop-after=vectors" --split-input-file | FileCheck %s
+
+// A tile is one vector, whatever the threads. Keys are read at the loop's own index; what is padded is excluded by a
+// branch that is taken in the last block only.
+//
+// CHECK-LABEL: func.func @lengths_unknown
+// CHECK: scf.forall {{.*}} {
+// CHECK: vector.transfer_read %{{.*}}[%c0, %c0], %{{.*}} {in_bounds = [false, true]} : tensor<?x64xf16>, vector<128x64xf16>
+// CHECK: scf.for %[[J:.*]] = %c0 to %{{.*}} step %c64 iter_args({{.*}}) -> (vector<128xf32>, vector<128x8xf32>, vector<128x64xf32>)
+// CHECK: vector.transfer_read %{{.*}}[%[[J]], %c0], %{{.*}} {in_bounds = [false, true]} : tensor<?x64xf16>, vector<64x64xf16>
+// CHECK: vector.transfer_read %{{.*}}[%[[J]], %c0], %{{.*}} {in_bounds = [false, true]} : tensor<?x64xf16>, vector<64x64xf16>
+// CHECK: vector.contract {{.*}} : vector<128x64xf16>, vector<64x64xf16> into vector<128x64xf32>
+// CHECK: scf.if %{{.*}} -> (vector<128x64xf32>)
+// CHECK: arith.cmpi slt, %{{.*}} : vector<64xi32>
+// CHECK: arith.select
+// CHECK: vector.multi_reduction <or>, %{{.*}} {attn.warp_uniform} [0, 1] : vector<128x8xi1> to i1
+// CHECK: scf.if
+// CHECK: vector.multi_reduction <maxnumf>
+// CHECK: math.exp2
+// CHECK: math.fma
+// CHECK: math.exp2 %{{.*}} fastmath<afn> : vector<128x64xf32>
+// CHECK: arith.truncf %{{.*}} : vector<128x64xf32> to vector<128x64xf16>
+// CHECK: vector.contract {{.*}} : vector<128x64xf16>, vector<64x64xf16> into vector<128x64xf32>
+// CHECK: vector.multi_reduction <add>, %{{.*}} [1] : vector<128x8xf32> to vector<128xf32>
+// CHECK: vector.transfer_write %{{.*}} {in_bounds = [false, true]} : vector<128x64xf16>, tensor<?x64xf16>
+// CHECK: warps = 4
+func.func @lengths_unknown(%q: tensor<1x2x1000x64xf16>, %k: tensor<1x2x?x64xf16>,
+    %v: tensor<1x2x?x64xf16>) -> tensor<1x2x1000x64xf16> {
+  %o = attn.sdpa %q, %k, %v
+    : tensor<1x2x1000x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>
+    -> tensor<1x2x1000x64xf16>
+  return %o : tensor<1x2x1000x64xf16>
+}
+
+// -----
+
+// What changes scores does so in natural units; a region is evaluated on rows, or on keys, as far as it depends on no
+// more, and where it only looks at few keys the others are skipped.
+//
+// CHECK-LABEL: func.func @rules
+// CHECK: vector.contract {{.*}} into vector<128x64xf32>
+// CHECK: arith.mulf
+// CHECK: arith.addi %{{.*}} : vector<64xindex>
+// CHECK: arith.sitofp %{{.*}} : vector<128x64xi64> to vector<128x64xf32>
+// CHECK: math.tanh
+// CHECK: vector.multi_reduction <or>
+// CHECK: arith.subf %{{.*}} : vector<128x64xf32>
+// CHECK: math.fma
+// CHECK: math.exp2
+func.func @rules(%q: tensor<1x2x256x64xf16>, %k: tensor<1x2x256x64xf16>,
+    %v: tensor<1x2x256x64xf16>) -> tensor<1x2x256x64xf16> {
+  %o = attn.sdpa %q, %k, %v softcap = 30.0
+    score_mod(%s: f32, %b: index, %h: index, %i: index, %j: index) {
+      %c3 = arith.constant 3 : index
+      %next = arith.addi %j, %c3 : index
+      %d = arith.subi %next, %i : index
+      %n = arith.index_cast %d : index to i64
+      %f = arith.sitofp %n : i64 to f32
+      %t = arith.addf %s, %f : f32
+      attn.yield %t : f32
+    } : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>
+    -> tensor<1x2x256x64xf16>
+  return %o : tensor<1x2x256x64xf16>
+}
