@@ -31,7 +31,9 @@ static constexpr char kContract[] = R"(
  * `message` may be null where `size` is 0.
  *
  * NAME computes. The caller allocates outputs, whose innermost stride is 1 and
- * which share no memory with any other tensor. Inputs may have any strides.
+ * which share no memory with any other tensor; one that may be an argument may also
+ * be all of its memory, with its strides, which is then written in place. Inputs may
+ * have any strides.
  * A boolean tensor is a byte an element, zero for false.
  *
  * NAME_shape writes the extents of the outputs into their `shape`; `ndim` and
@@ -88,9 +90,10 @@ static std::string getParameterName(const SignatureTensor &tensor,
   return name;
 }
 
-/// Print one line about a tensor: ` *   query: f32 [1, 8, ?, 64]`.
+/// Print one line about a tensor: ` *   query: f32 [1, 8, ?, 64]`, and `place`, the
+/// argument that it may be, unless that is empty.
 static void printTensor(llvm::raw_ostream &os, StringRef name,
-                        RankedTensorType type) {
+                        RankedTensorType type, StringRef place = "") {
   os << " *   " << name << ": ";
   if (type.getElementType().isInteger(1))
     os << "bool";
@@ -105,7 +108,10 @@ static void printTensor(llvm::raw_ostream &os, StringRef name,
     else
       os << extent;
   });
-  os << "]\n";
+  os << "]";
+  if (!place.empty())
+    os << ", may be " << place;
+  os << "\n";
 }
 
 /// Print the documentation and the declarations of one function.
@@ -113,17 +119,22 @@ static void printFunction(llvm::raw_ostream &os, StringRef symbol,
                           const Signature &signature) {
   llvm::StringSet<> used;
   std::string parameters;
+  SmallVector<std::string> arguments;
   llvm::raw_string_ostream list(parameters);
   os << "\n/*\n * " << symbol << "\n";
   for (auto [index, tensor] : llvm::enumerate(signature.inputs)) {
     std::string name = getParameterName(tensor, "argument", index, used);
+    arguments.push_back(name);
     printTensor(os, name, tensor.type);
     list << "const DLTensor *" << name << ", ";
   }
   os << " * gives\n";
   for (auto [index, tensor] : llvm::enumerate(signature.outputs)) {
     std::string name = getParameterName(tensor, "result", index, used);
-    printTensor(os, name, tensor.type);
+    int64_t place = index < signature.inPlace.size() ? signature.inPlace[index]
+                                                     : int64_t(-1);
+    printTensor(os, name, tensor.type,
+                place < 0 ? StringRef() : StringRef(arguments[place]));
     list << "DLTensor *" << name << ", ";
   }
   os << " */\n";
@@ -148,15 +159,20 @@ static void printPacking(llvm::raw_ostream &os, StringRef symbol,
   Signature pack, packed;
   pack.outputs = {block};
   packed.outputs = signature.outputs;
+  SmallVector<int64_t> numbers(signature.inputs.size(), -1);
   for (auto [index, tensor] : llvm::enumerate(signature.inputs)) {
     bool isWeight = llvm::is_contained(arguments.asArrayRef(), int64_t(index));
     if (isWeight)
       pack.inputs.push_back(tensor);
     if (int64_t(index) == arguments[0])
       packed.inputs.push_back(block);
-    if (!isWeight)
-      packed.inputs.push_back(tensor);
+    if (isWeight)
+      continue;
+    numbers[index] = packed.inputs.size();
+    packed.inputs.push_back(tensor);
   }
+  for (int64_t place : signature.inPlace)
+    packed.inPlace.push_back(place < 0 ? -1 : numbers[place]);
   printFunction(os, (symbol + "_pack").str(), pack);
   printFunction(os, (symbol + "_packed").str(), packed);
 }

@@ -18,14 +18,14 @@
 // arguments by ReifyRankedShapedType, and what nothing needs any more is gone. The entry of the function calls it before
 // anything is written.
 
+#include "OutlineClones.h"
+
 #include "attn/Codegen/Passes.h"
 #include "attn/Codegen/RuntimeChecks.h"
 #include "attn/Codegen/Signature.h"
 
-#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_OUTLINECHECKS
@@ -35,7 +35,7 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Make `clone` return the first check that fails; false where it has none.
+/// Let `clone` return the state of all checks. Return whether there are any.
 static bool returnChecks(func::FuncOp clone) {
   CheckBuilder checks(clone);
   // An op inside a loop or a branch works on values that only exist there.
@@ -44,41 +44,26 @@ static bool returnChecks(func::FuncOp clone) {
     addRuntimeChecks(checks, &op);
   if (checks.empty())
     return false;
-  auto returnOp = cast<func::ReturnOp>(clone.getBody().front().getTerminator());
-  SmallVector<Value> values = checks.finish();
-  returnOp.getOperandsMutable().assign(values);
-  clone.setType(FunctionType::get(clone.getContext(), clone.getArgumentTypes(),
-                                  ValueRange(values).getTypes()));
-  clone.setAllResultAttrs(SmallVector<Attribute>(
-      values.size(), DictionaryAttr::get(clone.getContext())));
+  returnValues(clone, checks.finish());
   return true;
+}
+
+/// Note which results of `function` may have the memory of an argument.
+static void markInPlace(func::FuncOp function) {
+  SmallVector<int64_t> places = findInPlace(function);
+  if (llvm::any_of(places, [](int64_t place) { return place >= 0; }))
+    function->setAttr(kInPlaceAttrName,
+                      DenseI64ArrayAttr::get(function.getContext(), places));
 }
 
 namespace {
 struct OutlineChecks : attn::impl::OutlineChecksBase<OutlineChecks> {
   void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
-    memref::populateResolveShapedTypeResultDimsPatterns(patterns);
-    tensor::DimOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::CastOp::getCanonicalizationPatterns(patterns, &getContext());
-    FrozenRewritePatternSet frozen(std::move(patterns));
-    for (auto function :
-         llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
-      if (function.isExternal() || !function.isPublic() ||
-          !function.getBody().hasOneBlock())
-        continue;
-      func::FuncOp clone = function.clone();
-      clone.setSymName(checkFunctionName(function.getSymName()));
-      clone.setPrivate();
-      if (!returnChecks(clone)) {
-        clone.erase();
-        continue;
-      }
-      getOperation().insert(std::next(function->getIterator()), clone);
-      if (failed(applyPatternsGreedily(clone, frozen)))
-        return signalPassFailure();
-    }
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function.isPublic())
+        markInPlace(function);
+    if (failed(outlineClones(getOperation(), checkFunctionName, returnChecks)))
+      signalPassFailure();
   }
 };
 } // namespace

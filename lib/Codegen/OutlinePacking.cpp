@@ -134,6 +134,7 @@ func::FuncOp PackingOutliner::cloneFunction(const Twine &symbol,
   clone.setSymName(symbol.str());
   clone.setPrivate();
   clone->removeAttr(kPackedAttrName);
+  clone->removeAttr(kInPlaceAttrName);
   module.push_back(clone);
   return clone;
 }

@@ -15,13 +15,13 @@
 // It is a clone of the function whose extents are followed back to the arguments by the interface
 // ReifyRankedShapedType; what nothing needs any more is gone.
 
+#include "OutlineClones.h"
+
 #include "attn/Codegen/Passes.h"
 #include "attn/Codegen/Signature.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_OUTLINESHAPES
@@ -31,8 +31,8 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Make `clone` return the extents of what it returned.
-static void returnExtents(func::FuncOp clone) {
+/// Let `clone` return the extents of its results, in order.
+static bool returnExtents(func::FuncOp clone) {
   auto returnOp = cast<func::ReturnOp>(clone.getBody().front().getTerminator());
   OpBuilder b(returnOp);
   Location loc = returnOp.getLoc();
@@ -46,35 +46,15 @@ static void returnExtents(func::FuncOp clone) {
               : arith::ConstantIndexOp::create(b, loc, type.getDimSize(dim))
                     .getResult());
   }
-  returnOp.getOperandsMutable().assign(extents);
-  clone.setType(FunctionType::get(clone.getContext(), clone.getArgumentTypes(),
-                                  ValueRange(extents).getTypes()));
-  clone.setAllResultAttrs(SmallVector<Attribute>(
-      extents.size(), DictionaryAttr::get(clone.getContext())));
+  returnValues(clone, extents);
+  return true;
 }
 
 namespace {
 struct OutlineShapes : attn::impl::OutlineShapesBase<OutlineShapes> {
   void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
-    memref::populateResolveShapedTypeResultDimsPatterns(patterns);
-    tensor::DimOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::CastOp::getCanonicalizationPatterns(patterns, &getContext());
-    FrozenRewritePatternSet frozen(std::move(patterns));
-    for (auto function :
-         llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
-      if (function.isExternal() || !function.isPublic() ||
-          !function.getBody().hasOneBlock())
-        continue;
-      func::FuncOp clone = function.clone();
-      clone.setSymName(shapeFunctionName(function.getSymName()));
-      clone.setPrivate();
-      getOperation().insert(std::next(function->getIterator()), clone);
-      returnExtents(clone);
-      if (failed(applyPatternsGreedily(clone, frozen)))
-        return signalPassFailure();
-    }
+    if (failed(outlineClones(getOperation(), shapeFunctionName, returnExtents)))
+      signalPassFailure();
   }
 };
 } // namespace

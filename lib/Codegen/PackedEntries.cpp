@@ -95,6 +95,24 @@ void PackingOutliner::checkMark(func::FuncOp check, Value packed) {
   check->setAttr("attn.kinds", b.getDenseI64ArrayAttr(kinds));
 }
 
+/// Say of `entry`, @f_packed, which results may have the memory of an argument.
+void PackingOutliner::setInPlace(func::FuncOp entry) {
+  auto given = function->getAttrOfType<DenseI64ArrayAttr>(kInPlaceAttrName);
+  if (!given)
+    return;
+  SmallVector<int64_t> places(given.asArrayRef());
+  for (int64_t &place : places) {
+    if (place < 0)
+      continue;
+    // The block stands where the first of the weights was.
+    int64_t argument = place;
+    for (const PackedWeight &weight : weights)
+      place -= weight.argument.getArgNumber() < argument;
+    place += weights.front().argument.getArgNumber() < argument;
+  }
+  entry->setAttr(kInPlaceAttrName, b.getDenseI64ArrayAttr(places));
+}
+
 /// @f_packed(...), with its check and its shape.
 void PackingOutliner::createPackedEntry() {
   std::string symbol = name + "_packed";
@@ -126,6 +144,7 @@ void PackingOutliner::createPackedEntry() {
     if (Attribute given = function.getResultAttr(i, kNameAttrName))
       entry.setResultAttr(i, kNameAttrName, given);
   insertPacked(entry);
+  setInPlace(entry);
   SmallVector<Value> others(entry.getArguments());
   others.erase(others.begin() + at);
   // Weights in place are not read.

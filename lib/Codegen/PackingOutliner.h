@@ -67,6 +67,7 @@ private:
   void createFew();
   void createPackEntry();
   void createPackedEntry();
+  void setInPlace(func::FuncOp entry);
   void checkMark(func::FuncOp check, Value packed);
   void rewriteOriginal();
   Value takePanels(Value block, const PackedWeight &weight);

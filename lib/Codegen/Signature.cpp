@@ -72,6 +72,7 @@ FailureOr<Signature> Signature::get(func::FuncOp function) {
             signature.outputs, function, "result", index, type,
             function.getResultAttrOfType<StringAttr>(index, kNameAttrName))))
       return failure();
+  signature.inPlace = findInPlace(function);
   return signature;
 }
 
@@ -89,10 +90,14 @@ DictionaryAttr Signature::toAttr(MLIRContext *context) const {
       all.push_back(tensor.name);
     return b.getStrArrayAttr(all);
   };
-  return b.getDictionaryAttr({b.getNamedAttr("inputs", types(inputs)),
-                              b.getNamedAttr("input_names", names(inputs)),
-                              b.getNamedAttr("outputs", types(outputs)),
-                              b.getNamedAttr("output_names", names(outputs))});
+  NamedAttrList members;
+  members.set("inputs", types(inputs));
+  members.set("input_names", names(inputs));
+  members.set("outputs", types(outputs));
+  members.set("output_names", names(outputs));
+  if (llvm::any_of(inPlace, [](int64_t input) { return input >= 0; }))
+    members.set("in_place", b.getDenseI64ArrayAttr(inPlace));
+  return members.getDictionary(context);
 }
 
 /// Read one half of the attribute.
@@ -129,6 +134,18 @@ FailureOr<Signature> Signature::fromAttr(Operation *function) {
       failed(
           read(function, attr, "outputs", "output_names", signature.outputs)))
     return failure();
+  signature.inPlace.assign(signature.outputs.size(), -1);
+  if (auto places = attr.getAs<DenseI64ArrayAttr>("in_place")) {
+    auto inputs = static_cast<int64_t>(signature.inputs.size());
+    if (places.size() != static_cast<int64_t>(signature.outputs.size()) ||
+        llvm::any_of(places.asArrayRef(),
+                     [&](int64_t input) { return input >= inputs; }))
+      return function->emitOpError()
+             << "expects 'in_place' of '" << kSignatureAttrName
+             << "' to hold an input or -1 for each output";
+    signature.inPlace.assign(places.asArrayRef().begin(),
+                             places.asArrayRef().end());
+  }
   return signature;
 }
 

@@ -232,15 +232,29 @@ static int check_output(const char *function, const char *name,
   return ATTN_OK;
 }
 
+/// Return true if both tensors are the same elements in the same memory.
+static int is_same(const DLTensor *a, const DLTensor *b) {
+  if (data_of(a) != data_of(b) || a->ndim != b->ndim)
+    return 0;
+  for (int64_t d = 0; d < a->ndim; ++d)
+    if (a->shape[d] != b->shape[d] ||
+        (a->shape[d] > 1 && stride_of(a, d) != stride_of(b, d)))
+      return 0;
+  return 1;
+}
+
 /// Check that output number `output` shares no byte with any other tensor
-/// before it.
+/// before it, unless it is all of tensor number `in_place`.
 static int check_alias(const char *names, DLTensor *const *tensors,
-                       int64_t output, char *message, size_t size) {
+                       int64_t output, int64_t in_place, char *message,
+                       size_t size) {
   Range range = range_of(tensors[output]);
   const char *name = next_name(names), *own = skip_names(name, output);
   for (int64_t i = 0; i < output; ++i, name = next_name(name)) {
     Range other = range_of(tensors[i]);
     if (range.first >= other.end || other.first >= range.end)
+      continue;
+    if (i == in_place && is_same(tensors[i], tensors[output]))
       continue;
     snprintf(message, size,
              "'%s' expects %s to share no memory with %s, got an overlap",
@@ -263,13 +277,21 @@ static int64_t *unpack(const DLTensor *tensor, int64_t *words) {
   return words + 2 * tensor->ndim;
 }
 
+/// Return where the parts of `count` tensors of a signature, from `at` on, end.
+static const int64_t *skip_tensors(const int64_t *at, int64_t count) {
+  Expected expected;
+  while (count-- > 0)
+    at = read_expected(at, &expected);
+  return at;
+}
+
 /// Check every tensor and write its words. Where only shapes are asked for, data
 /// is not looked at, and of the outputs only the rank is.
 static int open_tensors(const int64_t *signature, const char *names,
                         DLTensor *const *tensors, int64_t *words,
                         int only_shapes, char *message, size_t size) {
   int64_t inputs = signature[0], count = inputs + signature[1];
-  const int64_t *at = signature + 2;
+  const int64_t *at = signature + 2, *in_place = skip_tensors(at, count);
   const char *name = next_name(names);
   int status = ATTN_OK;
   for (int64_t i = 0; i < count && !status; ++i, name = next_name(name)) {
@@ -287,7 +309,8 @@ static int open_tensors(const int64_t *signature, const char *names,
     if (!status && is_output)
       status = check_output(names, name, tensor, message, size);
     if (!status && is_output)
-      status = check_alias(names, tensors, i, message, size);
+      status =
+          check_alias(names, tensors, i, in_place[i - inputs], message, size);
     if (!status)
       words = unpack(tensor, words);
   }
@@ -308,20 +331,11 @@ int attn_rt_open_shapes(const int64_t *signature, const char *names,
                       message, size);
 }
 
-/// Return where the outputs' parts of a signature begin.
-static const int64_t *skip_inputs(const int64_t *signature) {
-  const int64_t *at = signature + 2;
-  Expected expected;
-  for (int64_t i = 0; i < signature[0]; ++i)
-    at = read_expected(at, &expected);
-  return at;
-}
-
 int attn_rt_compare_shapes(const int64_t *signature, const char *names,
                            DLTensor *const *tensors, const int64_t *extents,
                            char *message, size_t size) {
   const char *name = skip_names(names, 1 + signature[0]);
-  const int64_t *at = skip_inputs(signature);
+  const int64_t *at = skip_tensors(signature + 2, signature[0]);
   for (int64_t i = 0; i < signature[1]; ++i, name = next_name(name)) {
     Expected expected;
     at = read_expected(at, &expected);
@@ -337,7 +351,7 @@ int attn_rt_compare_shapes(const int64_t *signature, const char *names,
 
 int attn_rt_store_shapes(const int64_t *signature, DLTensor *const *tensors,
                          const int64_t *extents) {
-  const int64_t *at = skip_inputs(signature);
+  const int64_t *at = skip_tensors(signature + 2, signature[0]);
   for (int64_t i = 0; i < signature[1]; ++i) {
     Expected expected;
     at = read_expected(at, &expected);

@@ -5,7 +5,8 @@
 // the signature are agreed on here and there.
 //
 // A signature is an array of int64_t: the number of inputs, the number of outputs, then for each tensor its type
-// code and bits (DLPack's), its rank, and its extents (-1: known at run time only). The names are one string of
+// code and bits (DLPack's), its rank, and its extents (-1: known at run time only), then for each output the number of
+// the input whose memory it may have, or -1. The names are one string of
 // parts that end in NUL: the function, then what messages call each tensor ("argument 'query'", "result 0").
 //
 // No header of libc is included: the code is compiled once, on the machine that builds the compiler, and linked

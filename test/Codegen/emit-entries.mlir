@@ -2,7 +2,7 @@
 
 // The entry collects pointers; f_apply checks and runs; the function itself is internal.
 //
-// CHECK-DAG: llvm.mlir.global internal constant @f.signature(dense<[1, 1, 2, 32, 1, -1, 2, 32, 1, -1]>
+// CHECK-DAG: llvm.mlir.global internal constant @f.signature(dense<[1, 1, 2, 32, 1, -1, 2, 32, 1, -1, -1]>
 // CHECK-DAG: llvm.mlir.global internal constant @f.names("f\00argument 'x'\00result 0\00")
 // CHECK-DAG: llvm.mlir.global internal constant @f.messages("wants %lld, got %lld\00")
 // CHECK-DAG: llvm.func internal @f.body

@@ -78,3 +78,41 @@ func.func @steps(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>,
     -> tensor<1x2x?x4xf32>
   return %o : tensor<1x2x?x4xf32>
 }
+
+// Of a cache that is only written into the function says that its result may have its memory; of one that is read too,
+// or returned as it was, it does not.
+//
+// CHECK-LABEL: func.func @written
+// CHECK-SAME: attributes {attn.in_place = array<i64: -1, 1>}
+func.func @written(%rows: tensor<1x2x1x16xf32>, %cache: tensor<1x2x?x16xf32>, %at: tensor<1xi32>)
+    -> (tensor<1x2x1x16xf32>, tensor<1x2x?x16xf32>) {
+  %first = attn.cache_append %rows into %cache at(%at : tensor<1xi32>)
+    : tensor<1x2x1x16xf32> into tensor<1x2x?x16xf32>
+  %grown = attn.cache_append %rows into %first at(%at : tensor<1xi32>)
+    : tensor<1x2x1x16xf32> into tensor<1x2x?x16xf32>
+  %o = attn.sdpa %rows, %grown, %grown
+    : tensor<1x2x1x16xf32>, tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32> -> tensor<1x2x1x16xf32>
+  return %o, %grown : tensor<1x2x1x16xf32>, tensor<1x2x?x16xf32>
+}
+
+// CHECK-LABEL: func.func @read
+// CHECK-NOT: attn.in_place
+// CHECK: {
+func.func @read(%rows: tensor<1x2x1x16xf32>, %cache: tensor<1x2x?x16xf32>, %at: tensor<1xi32>)
+    -> (tensor<1x2x1x16xf32>, tensor<1x2x?x16xf32>) {
+  %grown = attn.cache_append %rows into %cache at(%at : tensor<1xi32>)
+    : tensor<1x2x1x16xf32> into tensor<1x2x?x16xf32>
+  %o = attn.sdpa %rows, %cache, %grown
+    : tensor<1x2x1x16xf32>, tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32> -> tensor<1x2x1x16xf32>
+  return %o, %grown : tensor<1x2x1x16xf32>, tensor<1x2x?x16xf32>
+}
+
+// CHECK-LABEL: func.func @returned
+// CHECK-NOT: attn.in_place
+// CHECK: {
+func.func @returned(%rows: tensor<1x2x1x16xf32>, %cache: tensor<1x2x?x16xf32>, %at: tensor<1xi32>)
+    -> (tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32>) {
+  %grown = attn.cache_append %rows into %cache at(%at : tensor<1xi32>)
+    : tensor<1x2x1x16xf32> into tensor<1x2x?x16xf32>
+  return %cache, %grown : tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32>
+}

@@ -31,6 +31,22 @@ func.func @attention(%query: tensor<1x8x?x64xf32>, %key: tensor<1x2x?x64xf32>,
   return %output, %lse : tensor<1x8x?x64xf32>, tensor<1x8x?xf32>
 }
 
+// A cache that rows are written into, and nothing else reads, may be its own result.
+//
+// CHECK: * append
+// CHECK: *   cache: f32 [1, 2, 64, 16]
+// CHECK: * gives
+// CHECK: *   output: f32 [1, 2, 1, 16]{{$}}
+// CHECK: *   grown: f32 [1, 2, 64, 16], may be cache{{$}}
+func.func @append(%rows: tensor<1x2x1x16xf32>, %cache: tensor<1x2x64x16xf32>, %at: tensor<1xi32>)
+    -> (tensor<1x2x1x16xf32>, tensor<1x2x64x16xf32>) {
+  %grown = attn.cache_append %rows into %cache at(%at : tensor<1xi32>)
+    : tensor<1x2x1x16xf32> into tensor<1x2x64x16xf32>
+  %output = attn.sdpa %rows, %grown, %grown
+    : tensor<1x2x1x16xf32>, tensor<1x2x64x16xf32>, tensor<1x2x64x16xf32> -> tensor<1x2x1x16xf32>
+  return %output, %grown : tensor<1x2x1x16xf32>, tensor<1x2x64x16xf32>
+}
+
 // Only what is public is declared.
 //
 // CHECK-NOT: hidden

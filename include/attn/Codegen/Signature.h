@@ -25,6 +25,9 @@ inline constexpr llvm::StringLiteral kOutputsAttrName = "attn.outputs";
 /// Attribute of a private function that holds a task which several places run: it
 /// takes inputs, then outputs.
 inline constexpr llvm::StringLiteral kTaskAttrName = "attn.task";
+/// Attribute of a public function: for each result which argument's memory it may
+/// have, or -1. Absent where there is none.
+inline constexpr llvm::StringLiteral kInPlaceAttrName = "attn.in_place";
 /// Attribute of a public function: which arguments its packed entry does without,
 /// and the type of the block that stands for them.
 inline constexpr llvm::StringLiteral kPackedAttrName = "attn.packed";
@@ -60,6 +63,8 @@ struct SignatureTensor {
 
 struct Signature {
   SmallVector<SignatureTensor> inputs, outputs;
+  /// For each output which input's memory it may have, or -1.
+  SmallVector<int64_t> inPlace;
 
   /// Return the signature of a function on tensors and scalars. Fails with a
   /// diagnostic where C cannot call it.
@@ -73,6 +78,10 @@ struct Signature {
   std::string inputLabel(unsigned index) const;
   std::string outputLabel(unsigned index) const;
 };
+
+/// Return for each result of `function` which argument's memory it may have, or -1:
+/// a cache that rows are written into, and that nothing else reads.
+SmallVector<int64_t> findInPlace(func::FuncOp function);
 
 /// Write the C header of the public functions on tensors in `module`. `scheduled`
 /// is the same module after phase `schedule`, which says what can be packed, or

@@ -185,6 +185,7 @@ void EntryBuilder::buildSignature() {
   };
   llvm::for_each(signature.inputs, append);
   llvm::for_each(signature.outputs, append);
+  llvm::append_range(words, signature.inPlace);
   addWordsGlobal(".signature", words);
   std::string names = name + '\0';
   for (unsigned i = 0, e = signature.inputs.size(); i < e; ++i)

@@ -18,7 +18,8 @@
 //
 // An argument may not be written, a result may: one-shot-bufferize inserts copies where a function would write
 // into its arguments. Where the computation of a result starts from a tensor without content, it starts from the
-// result's memory instead, so that it grows in place.
+// result's memory instead, so that it grows in place. Where it starts from an argument, that is copied there first,
+// unless the caller has let it lie there.
 
 #include "ExposeBuffers.h"
 
@@ -28,6 +29,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -111,15 +113,22 @@ static Value expandLike(tensor::CollapseShapeOp collapse, Value memory) {
                                        sizes);
 }
 
-/// Collect the tensors without content that the computation of `value` writes
-/// into: the operands where each comes in.
+/// Return whether `use` is of an argument, parts of which are overwritten.
+static bool changesArgument(OpOperand &use) {
+  auto read = use.get().getDefiningOp<bufferization::ToTensorOp>();
+  return read && !read.getWritable() && isa<BlockArgument>(read.getBuffer()) &&
+         isa<scf::ForallOp, scf::ForOp, tensor::InsertSliceOp>(use.getOwner());
+}
+
+/// Collect the tensors without content, and the arguments, that the computation of
+/// `value` writes into: the operands where each comes in.
 static void findOrigins(OpOperand &use, SmallVectorImpl<OpOperand *> &origins) {
   auto result = dyn_cast<OpResult>(use.get());
   if (!result)
     return;
   Operation *op = result.getOwner();
   unsigned index = result.getResultNumber();
-  if (isa<tensor::EmptyOp>(op)) {
+  if (isa<tensor::EmptyOp>(op) || changesArgument(use)) {
     origins.push_back(&use);
     return;
   }
@@ -138,8 +147,32 @@ static void findOrigins(OpOperand &use, SmallVectorImpl<OpOperand *> &origins) {
     findOrigins(*destinationStyle.getTiedOpOperand(result), origins);
 }
 
+/// Return `place`, the tensor in `memory`, with the content of the argument that
+/// `argument` is read from: copied, unless it is there because both are the same.
+static Value withContent(OpBuilder &b, Value argument, Value place,
+                         Value memory) {
+  Location loc = memory.getLoc();
+  auto pointer = [&](Value buffer) -> Value {
+    return memref::ExtractAlignedPointerAsIndexOp::create(b, loc, buffer);
+  };
+  Value isSame = arith::CmpIOp::create(
+      b, loc, arith::CmpIPredicate::eq,
+      pointer(argument.getDefiningOp<bufferization::ToTensorOp>().getBuffer()),
+      pointer(memory));
+  auto choice = scf::IfOp::create(
+      b, loc, isSame,
+      [&](OpBuilder &nested, Location) {
+        scf::YieldOp::create(nested, loc, place);
+      },
+      [&](OpBuilder &nested, Location) {
+        auto copy = linalg::CopyOp::create(nested, loc, argument, place);
+        scf::YieldOp::create(nested, loc, copy.getResults());
+      });
+  return choice.getResult(0);
+}
+
 /// Let what `use` reads be computed in `memory` where its computation starts
-/// from tensors without content.
+/// from tensors without content, or from an argument.
 static void computeInPlace(OpOperand &use, Value memory) {
   SmallVector<OpOperand *> origins;
   findOrigins(use, origins);
@@ -154,7 +187,13 @@ static void computeInPlace(OpOperand &use, Value memory) {
       /*restrict=*/true, /*writable=*/true);
   for (OpOperand *origin : origins) {
     Value start = tensor, before = origin->get();
-    if (start.getType() == before.getType()) {
+    if (changesArgument(*origin)) {
+      b.setInsertionPoint(origin->getOwner());
+      if (start.getType() != before.getType())
+        start = tensor::CastOp::create(b, memory.getLoc(), before.getType(),
+                                       tensor);
+      start = withContent(b, before, start, memory);
+    } else if (start.getType() == before.getType()) {
       // What is inserted where it was taken from grows in place too.
       before.replaceUsesWithIf(start, [](OpOperand &other) {
         return isa<tensor::ExtractSliceOp>(other.getOwner());
