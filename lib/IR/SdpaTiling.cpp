@@ -64,6 +64,24 @@ struct Sequence {
 };
 } // namespace
 
+/// Return `count`, the rows of a sequence, or 0 where `op` leaves sequences of so
+/// many rows to another op.
+static Value countedRows(OpBuilder &b, SdpaOp op, Value count) {
+  Location loc = op.getLoc();
+  for (auto [name, predicate] :
+       {std::pair(kMostRowsAttrName, arith::CmpIPredicate::sle),
+        std::pair(kMoreRowsAttrName, arith::CmpIPredicate::sgt)}) {
+    auto limit = op->getAttrOfType<IntegerAttr>(name);
+    if (!limit)
+      continue;
+    Value bound = arith::ConstantIndexOp::create(b, loc, limit.getInt());
+    Value none = arith::ConstantIndexOp::create(b, loc, 0);
+    Value isCounted = arith::CmpIOp::create(b, loc, predicate, count, bound);
+    count = arith::SelectOp::create(b, loc, isCounted, count, none);
+  }
+  return count;
+}
+
 /// Return the number of rows of the longest sequence.
 static Value mostRows(OpBuilder &builder, SdpaOp op, OpFoldResult sequences) {
   Location loc = op.getLoc();
@@ -74,7 +92,8 @@ static Value mostRows(OpBuilder &builder, SdpaOp op, OpFoldResult sequences) {
       builder, loc, zero, count, one, ValueRange{zero},
       [&](OpBuilder &b, Location, Value number, ValueRange most) {
         Sequence rows = Sequence::get(b, loc, op.getCuSeqlensQ(), number);
-        Value more = arith::MaxSIOp::create(b, loc, most[0], rows.count);
+        Value more = arith::MaxSIOp::create(b, loc, most[0],
+                                            countedRows(b, op, rows.count));
         scf::YieldOp::create(b, loc, more);
       });
   return loop.getResult(0);
@@ -103,9 +122,9 @@ static std::pair<OpFoldResult, OpFoldResult> placeRows(OpBuilder &b, SdpaOp op,
     return getValueOrCreateConstantIndexOp(b, loc, extent);
   };
   Sequence rows = Sequence::get(b, loc, op.getCuSeqlensQ(), value(number));
-  Value skipped = arith::MinSIOp::create(b, loc, value(from), rows.count);
-  OpFoldResult left =
-      arith::SubIOp::create(b, loc, rows.count, skipped).getResult();
+  Value count = countedRows(b, op, rows.count);
+  Value skipped = arith::MinSIOp::create(b, loc, value(from), count);
+  OpFoldResult left = arith::SubIOp::create(b, loc, count, skipped).getResult();
   Value begin = arith::AddIOp::create(b, loc, rows.first, skipped);
   // As a minimum whose bound analyses find.
   return {begin,

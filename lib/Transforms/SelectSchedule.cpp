@@ -97,7 +97,7 @@ RowCount attn::getRowCount(SdpaOp op) {
   AttentionShape shape = AttentionShape::get(op);
   int64_t group = getGroupSize(shape);
   int64_t most = getFewRows(group);
-  // A row's bits do not depend on how many rows other sequences have.
+  // (Sequences of few rows have a schedule of their own.)
   if (op.hasPackedRows())
     return RowCount::Many;
   // Weights are computed from packed keys.
@@ -149,9 +149,13 @@ static void branchOnRows(OpBuilder &b, SdpaOp op, int64_t most,
 void attn::setSchedule(OpBuilder &b, SdpaOp op,
                        function_ref<ScheduleAttr(bool few)> choose) {
   RowCount count = getRowCount(op);
+  int64_t group = getGroupSize(AttentionShape::get(op));
+  // Of packed sequences each has its own number of rows.
+  if (op.hasPackedRows() && ShapedType::isStatic(group) &&
+      group <= getFewRows(group))
+    op->setAttr(kFewScheduleAttrName, choose(/*few=*/true));
   if (count != RowCount::Either)
     return writeSchedule(op, choose(count == RowCount::Few));
-  int64_t group = getGroupSize(AttentionShape::get(op));
   branchOnRows(b, op, getFewRows(group) / group, choose);
 }
 

@@ -20,6 +20,9 @@
 #include "attn/Transforms/TileBlocks.h"
 #include "attn/Transforms/BlockTask.h"
 #include "attn/Transforms/Passes.h"
+#include "attn/Transforms/SelectSchedule.h"
+
+#include "attn/IR/KeyExclusion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -142,8 +145,8 @@ static LogicalResult buildStrips(RewriterBase &rewriter, SdpaOp tile,
                                           packed);
 }
 
-LogicalResult attn::tileBlocks(RewriterBase &rewriter, SdpaOp op) {
-  reportMaskMod(op);
+/// Replace `op` by a loop over tasks of one schedule.
+static FailureOr<scf::ForallOp> tileTasks(RewriterBase &rewriter, SdpaOp op) {
   rewriter.setInsertionPoint(op);
   scf::SCFTilingOptions options;
   options.setLoopType(scf::SCFTilingOptions::LoopType::ForallOp);
@@ -155,7 +158,8 @@ LogicalResult attn::tileBlocks(RewriterBase &rewriter, SdpaOp op) {
       rewriter, cast<TilingInterface>(op.getOperation()), options);
   if (failed(tiled))
     return failure();
-  tiled->loops.front()->setAttr("attn.schedule", op.getScheduleAttr());
+  auto loop = cast<scf::ForallOp>(tiled->loops.front());
+  loop->setAttr("attn.schedule", op.getScheduleAttr());
   bool mayBeEmpty = op.hasPackedRows();
   rewriter.replaceOp(op, tiled->replacements);
   auto tile = cast<SdpaOp>(tiled->tiledOps.front());
@@ -163,11 +167,45 @@ LogicalResult attn::tileBlocks(RewriterBase &rewriter, SdpaOp op) {
   rewriter.moveOpBefore(tile, tile->getBlock()->getTerminator());
   bool isForThreads = tile.getScheduleAttr().getWarps() > 0;
   if (std::optional<PackedKeys> packed =
-          isForThreads ? std::nullopt
-                       : BlockTask(rewriter, tile, mayBeEmpty).packOnlyBlock())
-    return buildStrips(rewriter, tile, *packed);
-  return buildTask<tensor::ParallelInsertSliceOp>(rewriter, tile, mayBeEmpty,
-                                                  std::nullopt);
+          isForThreads
+              ? std::nullopt
+              : BlockTask(rewriter, tile, mayBeEmpty).packOnlyBlock()) {
+    if (failed(buildStrips(rewriter, tile, *packed)))
+      return failure();
+    return loop;
+  }
+  if (failed(buildTask<tensor::ParallelInsertSliceOp>(
+          rewriter, tile, mayBeEmpty, std::nullopt)))
+    return failure();
+  return loop;
+}
+
+LogicalResult attn::tileBlocks(RewriterBase &rewriter, SdpaOp op) {
+  reportMaskMod(op);
+  auto few = op->getAttrOfType<ScheduleAttr>(kFewScheduleAttrName);
+  if (!few)
+    return tileTasks(rewriter, op);
+  // Sequences of few rows are a loop of their own, which writes between the rows of
+  // the others.
+  op->removeAttr(kFewScheduleAttrName);
+  rewriter.setInsertionPointAfter(op);
+  auto rest = cast<SdpaOp>(rewriter.clone(*op));
+  rest.setScheduleAttr(few);
+  auto limit = rewriter.getIndexAttr(
+      *getConstantIntValue(taskSizes(rewriter, rest).back()));
+  rest->setAttr(kMostRowsAttrName, limit);
+  op->setAttr(kMoreRowsAttrName, limit);
+  rewriter.replaceAllUsesWith(op->getResults(), rest->getResults());
+  FailureOr<scf::ForallOp> many = tileTasks(rewriter, op);
+  if (failed(many))
+    return failure();
+  FailureOr<scf::ForallOp> others = tileTasks(rewriter, rest);
+  if (failed(others))
+    return failure();
+  for (auto [init, result] :
+       llvm::zip_equal(others->getOutputsMutable(), many->getResults()))
+    init.assign(result);
+  return success();
 }
 
 namespace {

@@ -17,6 +17,9 @@ namespace mlir::attn {
 /// getFewRows says, more, or either at run time.
 enum class RowCount { Few, Many, Either };
 
+/// Attribute of attention on packed sequences: the schedule for those of few rows.
+inline constexpr llvm::StringLiteral kFewScheduleAttrName = "attn.few_schedule";
+
 /// Return how many rows `op` has.
 RowCount getRowCount(SdpaOp op);
 
