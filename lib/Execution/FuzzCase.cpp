@@ -21,7 +21,8 @@ using llvm::Twine;
 /// Shapes are words of the capital letters of extents. Those of `B` to `E` are
 /// the contract's; `C` and `F` are channels of a layer, `P` is its past, `T`
 /// the rows and `R` the columns of a rotary table. `rule` and what follows it are
-/// linear attention's. `O` pages of `S` tokens, of which `Y` belong to an entry of
+/// linear attention's. With op=append there is `positions=i32` for each entry, or
+/// `i32:M` for each row. `O` pages of `S` tokens, of which `Y` belong to an entry of
 /// the batch.
 static constexpr FuzzKey kKeys[] = {
     {"op", "sdpa"},    {"type", "f32"},   {"out", ""},      {"B", "1"},
@@ -112,7 +113,7 @@ int64_t FuzzCase::getExtent(char letter) const {
   case 'o':
     return getInt("H") * getInt("E");
   case 'X': // as many as there are positions of rows and of keys
-    return std::max(getInt("M"), getInt("N"));
+    return std::max(getInt("M"), getExtent(get("op") == "mha" ? 'A' : 'N'));
   case 't': // buckets of a relative bias
     return 32;
   case 'Z': // the ends of sequences
@@ -168,67 +169,87 @@ static Error checkBroadcast(StringRef key, StringRef shape, StringRef full) {
   return Error::success();
 }
 
-Error FuzzCase::check() const {
+/// Fails unless every word is one of those that its key has.
+static Error checkWords(const FuzzCase &fuzz) {
   static constexpr StringRef kFloats[] = {"f32", "f16", "bf16", "f64"};
   static constexpr StringRef kMaybeFloat[] = {"", "f32", "f16", "bf16", "f64"};
   static constexpr StringRef kMaybeInt[] = {"", "i32", "i64", "index"};
-  if (Error error = checkNumbers(*this))
-    return error;
-  Error error = llvm::joinErrors(
-      llvm::joinErrors(
-          checkWord(*this, "op", {"sdpa", "rope", "merge", "mha", "linear"}),
-          checkWord(*this, "type", kFloats)),
-      llvm::joinErrors(checkWord(*this, "out", kMaybeFloat),
-                       checkWord(*this, "sinks", kMaybeFloat)));
-  error = llvm::joinErrors(
-      std::move(error),
-      llvm::joinErrors(checkWord(*this, "weights", kMaybeFloat),
-                       checkWord(*this, "lengths", kMaybeInt)));
-  error = llvm::joinErrors(
-      std::move(error),
-      checkWord(*this, "causal", {"", "none", "top_left", "bottom_right"}));
-  error = llvm::joinErrors(
-      std::move(error),
-      checkWord(*this, "score",
-                {"", "alibi", "t5", "t5_causal", "tanh", "thirds"}));
-  error = llvm::joinErrors(std::move(error),
-                           checkWord(*this, "keep",
-                                     {"", "prefix", "documents", "dilated",
-                                      "chunks", "globals", "edges", "band"}));
-  error = llvm::joinErrors(std::move(error), checkWord(*this, "stored",
-                                                       {"", "f16", "bf16", "i8",
-                                                        "f8E4M3FN", "f8E5M2"}));
-  if (has("bias"))
-    error = llvm::joinErrors(
-        std::move(error),
-        checkBroadcast("bias", get("bias").split(':').second, "BHMN"));
-  StringRef scales = get("scales").split(':').second;
+  static constexpr StringRef kOps[] = {"sdpa", "rope",   "merge",
+                                       "mha",  "linear", "append"};
+  static constexpr StringRef kAlignments[] = {"", "none", "top_left",
+                                              "bottom_right"};
+  static constexpr StringRef kScores[] = {"",          "alibi", "t5",
+                                          "t5_causal", "tanh",  "thirds"};
+  static constexpr StringRef kRules[] = {"",        "prefix", "documents",
+                                         "dilated", "chunks", "globals",
+                                         "edges",   "band"};
+  static constexpr StringRef kStored[] = {"",   "f16",      "bf16",
+                                          "i8", "f8E4M3FN", "f8E5M2"};
+  const std::pair<StringRef, ArrayRef<StringRef>> keys[] = {
+      {"op", kOps},
+      {"type", kFloats},
+      {"out", kMaybeFloat},
+      {"sinks", kMaybeFloat},
+      {"weights", kMaybeFloat},
+      {"lengths", kMaybeInt},
+      {"causal", kAlignments},
+      {"score", kScores},
+      {"keep", kRules},
+      {"stored", kStored}};
+  for (auto [key, known] : keys)
+    if (Error error = checkWord(fuzz, key, known))
+      return error;
+  return Error::success();
+}
+
+/// Fails unless all that broadcasts has a shape that can.
+static Error checkShapes(const FuzzCase &fuzz) {
+  if (fuzz.has("bias"))
+    if (Error error =
+            checkBroadcast("bias", fuzz.get("bias").split(':').second, "BHMN"))
+      return error;
+  StringRef scales = fuzz.get("scales").split(':').second;
   if (!scales.empty())
-    error = llvm::joinErrors(std::move(error),
-                             checkBroadcast("scales", scales, "BGN"));
-  if (has("mask"))
-    error = llvm::joinErrors(std::move(error),
-                             checkBroadcast("mask", get("mask"), "BHMN"));
-  if (error)
-    return error;
+    if (Error error = checkBroadcast("scales", scales, "BGN"))
+      return error;
+  return fuzz.has("mask") ? checkBroadcast("mask", fuzz.get("mask"), "BHMN")
+                          : Error::success();
+}
+
+/// Fails where the operands of an attention do not go together.
+static Error checkAttention(const FuzzCase &fuzz) {
+  // Positions beyond the table would be errors.
+  if (fuzz.has("offset") &&
+      (fuzz.get("keep") == "documents" || fuzz.get("keep") == "edges"))
+    return createStringError(
+        "expects no 'offset' with 'keep=" + fuzz.get("keep") + "'");
+  bool isPaged = fuzz.getInt("S") > 0, isRagged = fuzz.has("ragged");
+  if (fuzz.has("weights") && (isPaged || isRagged))
+    return createStringError("expects no pages or 'ragged' with 'weights'");
+  if (isRagged && (isPaged || fuzz.has("bias") || fuzz.has("mask")))
+    return createStringError("expects no pages, bias or mask with 'ragged'");
+  if (isRagged && fuzz.getInt("B") == 0 &&
+      fuzz.getInt("M") + fuzz.getInt("N") > 0)
+    return createStringError("expects rows of at least one sequence");
+  if (fuzz.has("offset") && fuzz.get("causal") == "bottom_right")
+    return createStringError("expects no 'offset' with bottom_right");
+  return Error::success();
+}
+
+Error FuzzCase::check() const {
+  for (auto *part : {checkNumbers, checkWords, checkShapes, checkAttention})
+    if (Error error = part(*this))
+      return error;
   int64_t heads = getInt("H"), kvHeads = getInt("G");
   if (kvHeads == 0 ? heads != 0 : heads % kvHeads != 0)
     return createStringError("expects 'H' to be a multiple of 'G'");
-  // Positions beyond the table would be errors.
-  if (has("offset") && (get("keep") == "documents" || get("keep") == "edges"))
-    return createStringError("expects no 'offset' with 'keep=" + get("keep") +
-                             "'");
   bool isPaged = getInt("S") > 0;
   if (isPaged && getInt("N") != getInt("S") * getInt("Y"))
     return createStringError("expects 'N' to be 'S' times 'Y'");
-  if (has("weights") && (isPaged || has("ragged")))
-    return createStringError("expects no pages or 'ragged' with 'weights'");
-  if (has("ragged") && (isPaged || has("bias") || has("mask")))
-    return createStringError("expects no pages, bias or mask with 'ragged'");
-  if (has("ragged") && getInt("B") == 0 && getInt("M") + getInt("N") > 0)
-    return createStringError("expects rows of at least one sequence");
-  if (has("offset") && get("causal") == "bottom_right")
-    return createStringError("expects no 'offset' with bottom_right");
+  if (get("op") == "append" && !has("positions"))
+    return createStringError("expects 'positions' for rows");
+  if (get("op") == "append" && getInt("M") > getInt("N"))
+    return createStringError("expects room for 'M' rows in 'N'");
   if (2 * getInt("R") > getInt("D"))
     return createStringError("expects 'R' of at most half of 'D'");
   if (has("scales") &&

@@ -6,6 +6,7 @@
 
 #include "attn/Execution/FuzzData.h"
 
+#include "FuzzAppend.h"
 #include "FuzzLinear.h"
 
 #include "llvm/Support/DJB.h"
@@ -301,15 +302,17 @@ static void fill(const FuzzCase &fuzz, const FuzzValue &value,
     fillPages(tensor, random, fuzz.getInt("O"));
   else if (name == "cu_seqlens_q" || name == "cu_seqlens_k")
     fillEnds(tensor, random, fuzz.getInt(name.ends_with("q") ? "M" : "N"));
+  else if (name == "positions" && fuzz.get("op") == "append")
+    fillAppendPositions(fuzz, tensor, random);
   else if (name == "positions")
     fillPositions(fuzz, tensor, random);
   else if (name == "value" && fuzz.get("op") == "sdpa")
     fillValue(fuzz, tensor, random);
-  else if (name == "key_scale" || name == "value_scale")
+  else if (name == "key_scale" || name == "value_scale" || name == "scale")
     fillScale(fuzz, tensor, random, name == "value_scale");
   else if (name == "sinks")
     fillUniform(tensor, random, random.onceIn(4) ? 300.0 : 2.0);
-  else if (name == "query" || name == "key")
+  else if (name == "query" || name == "key" || name == "rows")
     fillUniform(tensor, random, amplitude);
   else
     fillUniform(tensor, random, 1.0);

@@ -6,6 +6,7 @@
 
 #include "attn/Execution/FuzzDraw.h"
 
+#include "FuzzAppend.h"
 #include "FuzzLinear.h"
 
 using namespace mlir::attn;
@@ -194,23 +195,31 @@ static void drawStorage(FuzzCase &fuzz, FuzzRandom &random) {
            random.pick<StringRef>({"f32", "f32", "f16", "bf16"}) + ":" + shape);
 }
 
+/// Put keys and values in pages, once in so many times. Return whether they are.
+static bool drawPages(FuzzCase &fuzz, FuzzRandom &random) {
+  if (!random.onceIn(8))
+    return false;
+  int64_t page = random.pick<int64_t>({1, 2, 5, 16, 16, 32, 64, 128, 256});
+  int64_t pages = random.below(2 + fuzz.getInt("N") / page);
+  fuzz.reset("weights");
+  fuzz.set("S", Twine(page));
+  fuzz.set("Y", Twine(pages));
+  fuzz.set("N", Twine(page * pages));
+  fuzz.set("O", Twine(1 + random.below(2 * pages + 2)));
+  std::string dynamic = fuzz.get("dynamic").str();
+  llvm::erase(dynamic, 'N');
+  for (char letter : StringRef("SYO"))
+    if (random.onceIn(3))
+      dynamic += letter;
+  fuzz.set("dynamic", dynamic);
+  return true;
+}
+
 /// Put keys and values in pages, or all sequences in one tensor.
 static void drawPlaces(FuzzCase &fuzz, FuzzRandom &random) {
-  if (random.onceIn(8)) {
-    int64_t page = random.pick<int64_t>({1, 2, 5, 16, 16, 32, 64, 128, 256});
-    int64_t pages = random.below(2 + fuzz.getInt("N") / page);
-    fuzz.reset("weights");
-    fuzz.set("S", Twine(page));
-    fuzz.set("Y", Twine(pages));
-    fuzz.set("N", Twine(page * pages));
-    fuzz.set("O", Twine(1 + random.below(2 * pages + 2)));
-    std::string dynamic = fuzz.get("dynamic").str();
-    llvm::erase(dynamic, 'N');
-    for (char letter : StringRef("SYO"))
-      if (random.onceIn(3))
-        dynamic += letter;
-    fuzz.set("dynamic", dynamic);
-  } else if (random.onceIn(8) && fuzz.getInt("B") > 0) {
+  if (drawPages(fuzz, random))
+    return;
+  if (random.onceIn(8) && fuzz.getInt("B") > 0) {
     fuzz.set("ragged", random.pick<StringRef>({"i32", "i64"}));
     for (StringRef key : {"bias", "mask", "layout", "weights"})
       fuzz.reset(key);
@@ -305,6 +314,7 @@ static void drawMha(FuzzCase &fuzz, FuzzRandom &random) {
     fuzz.set(key, Twine(random.pick({1, 7, 16, 33})));
   drawScoreOperands(fuzz, random);
   drawAttributes(fuzz, random);
+  drawRegions(fuzz, random);
   if (random.onceIn(2))
     fuzz.set("biases", "1");
   if (random.onceIn(3))
@@ -332,6 +342,7 @@ FuzzCase mlir::attn::drawFunction(FuzzRandom &random) {
                  : which == 1 ? "merge"
                  : which == 2 ? "mha"
                  : which <= 4 ? "linear"
+                 : which == 5 ? "append"
                               : "sdpa");
   if (which == 0)
     drawRope(fuzz, random);
@@ -342,9 +353,15 @@ FuzzCase mlir::attn::drawFunction(FuzzRandom &random) {
   else if (which <= 4) {
     drawLinear(fuzz, random);
     drawForm(fuzz, random);
+  } else if (which == 5) {
+    drawStorage(fuzz, random);
+    drawAppend(fuzz, random);
+    drawPages(fuzz, random);
   } else
     drawSdpa(fuzz, random);
   limitWork(fuzz, fuzz.getInt("S") > 0 ? "N" : "");
+  if (which == 5)
+    makeRoom(fuzz, "");
   // Most errors are ours, and LLVM takes most of the time when it optimizes.
   if (random.onceIn(12))
     fuzz.set("opt", "3");
@@ -394,14 +411,18 @@ static void drawDynamicExtents(FuzzCase &fuzz, FuzzRandom &random) {
     fuzz.set("H", Twine(fuzz.getInt("G") * random.below(5)));
   }
   limitWork(fuzz, keep);
+  if (op == "append")
+    makeRoom(fuzz, keep);
 }
 
-/// Return whether a number of keys stands in one operand only, and so may be any.
-static bool isFreeKeyCount(char letter, llvm::ArrayRef<FuzzValue> values) {
+/// Return whether a number of rows or of keys stands in one operand only, and so may
+/// be any.
+static bool isFree(char letter, llvm::ArrayRef<FuzzValue> values) {
   int64_t places = 0;
   for (const FuzzValue &value : values)
     places += llvm::count(value.shape, letter);
-  return (letter == 'N' && places == 1) || letter == 'Y' || letter == 'S';
+  bool isCount = letter == 'M' || letter == 'N';
+  return (isCount && places == 1) || letter == 'Y' || letter == 'S';
 }
 
 /// Make one extent wrong that no broadcast makes right.
@@ -418,7 +439,7 @@ static void drawBreak(FuzzCase &fuzz, FuzzRandom &random) {
                          StringRef(value.name)))
     return;
   if (StringRef("1TXt").contains(value.shape[dim]) ||
-      isFreeKeyCount(value.shape[dim], values))
+      isFree(value.shape[dim], values))
     return;
   fuzz.set("break", value.name + "." + Twine(dim));
 }

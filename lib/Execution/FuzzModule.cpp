@@ -11,7 +11,9 @@
 
 #include "attn/Execution/FuzzCase.h"
 
+#include "FuzzAppend.h"
 #include "FuzzLinear.h"
+#include "FuzzRegions.h"
 #include "FuzzText.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -48,7 +50,8 @@ SmallVector<int64_t, 4> FuzzValue::getExtents(const FuzzCase &fuzz) const {
 
 static bool isDynamic(const FuzzCase &fuzz, char letter) {
   if (letter == 'X')
-    return isDynamic(fuzz, 'M') || isDynamic(fuzz, 'N');
+    return isDynamic(fuzz, 'M') ||
+           isDynamic(fuzz, fuzz.get("op") == "mha" ? 'A' : 'N');
   // The keys of as many pages as there are.
   if (letter == 'N' && fuzz.getInt("S") > 0 && isDynamic(fuzz, 'Y'))
     return true;
@@ -95,6 +98,19 @@ std::string mlir::attn::inLayout(const FuzzCase &fuzz, unsigned number,
   return result;
 }
 
+std::pair<std::string, std::string>
+mlir::attn::getScaleParts(const FuzzCase &fuzz) {
+  auto [element, letters] = fuzz.get("scales").split(':');
+  std::string shape = letters.str();
+  if (fuzz.getInt("S") > 0) {
+    std::replace(shape.begin(), shape.end(), 'B', 'O');
+    std::replace(shape.begin(), shape.end(), 'N', 'S');
+  } else if (fuzz.has("ragged")) {
+    std::replace(shape.begin(), shape.end(), 'B', '1');
+  }
+  return {element.str(), shape};
+}
+
 /// Add the operands that change scores, for keys called `keys`.
 static void addScoreOperands(const FuzzCase &fuzz, char keys,
                              std::vector<FuzzValue> &operands) {
@@ -118,23 +134,6 @@ static void addScoreOperands(const FuzzCase &fuzz, char keys,
   }
   if (fuzz.has("sinks"))
     operands.push_back({"sinks", fuzz.get("sinks").str(), "H"});
-}
-
-/// Add what regions capture.
-static void addCaptured(const FuzzCase &fuzz,
-                        std::vector<FuzzValue> &operands) {
-  std::string element = fuzz.get("type") == "f64" ? "f64" : "f32";
-  StringRef score = fuzz.get("score"), rule = fuzz.get("keep");
-  if (score == "alibi")
-    operands.push_back({"slopes", element, "H"});
-  if (score.starts_with("t5"))
-    operands.push_back({"table", element, "tH"});
-  if (rule == "prefix")
-    operands.push_back({"prefix", "i32", "B"});
-  if (rule == "documents")
-    operands.push_back({"documents", "i32", "BX"});
-  if (rule == "edges")
-    operands.push_back({"edges", "i1", "XN"});
 }
 
 /// Add the tables of a rotary embedding, and positions if there are any.
@@ -168,6 +167,7 @@ static void addMhaOperands(const FuzzCase &fuzz,
     operands.push_back({"past_value", type, "BGPE"});
   }
   addScoreOperands(fuzz, 'A', operands);
+  addCaptured(fuzz, operands);
 }
 
 std::vector<FuzzValue> mlir::attn::getFuzzOperands(const FuzzCase &fuzz) {
@@ -176,6 +176,8 @@ std::vector<FuzzValue> mlir::attn::getFuzzOperands(const FuzzCase &fuzz) {
   std::string type = fuzz.get("type").str();
   if (op == "linear")
     return getLinearOperands(fuzz);
+  if (op == "append")
+    return getAppendOperands(fuzz);
   if (op == "rope") {
     operands.push_back({"input", type, inLayout(fuzz, 0, "BHMD")});
     addTables(fuzz, operands);
@@ -206,16 +208,9 @@ std::vector<FuzzValue> mlir::attn::getFuzzOperands(const FuzzCase &fuzz) {
       for (StringRef name : {"cu_seqlens_q", "cu_seqlens_k"})
         operands.push_back({name.str(), fuzz.get("ragged").str(), "Z"});
     if (fuzz.has("scales")) {
-      auto [element, letters] = fuzz.get("scales").split(':');
-      std::string shape = letters.str();
-      if (isPaged) {
-        std::replace(shape.begin(), shape.end(), 'B', 'O');
-        std::replace(shape.begin(), shape.end(), 'N', 'S');
-      } else if (isRagged) {
-        std::replace(shape.begin(), shape.end(), 'B', '1');
-      }
-      operands.push_back({"key_scale", element.str(), shape});
-      operands.push_back({"value_scale", element.str(), shape});
+      auto [element, shape] = getScaleParts(fuzz);
+      operands.push_back({"key_scale", element, shape});
+      operands.push_back({"value_scale", element, shape});
     }
   }
   return operands;
@@ -226,6 +221,8 @@ std::vector<FuzzValue> mlir::attn::getFuzzResults(const FuzzCase &fuzz) {
   std::string type = fuzz.get("type").str();
   if (op == "linear")
     return getLinearResults(fuzz);
+  if (op == "append")
+    return {getAppendOperands(fuzz)[1]};
   FuzzValue lse{"lse", type == "f64" ? "f64" : "f32", "BHM"};
   if (op == "rope")
     return {{"output", type, inLayout(fuzz, 0, "BHMD")}};
@@ -343,103 +340,13 @@ static std::string getMhaText(const FuzzCase &fuzz,
           " kv_heads = " + fuzz.get("G").str() + getAttributeText(fuzz);
   if (fuzz.has("pairing"))
     text += " pairing = " + fuzz.get("pairing").str();
+  text += getRegionText(fuzz, operands);
   text += " : " + operands[0].getType(fuzz) + " -> " + results[0].getType(fuzz);
   if (fuzz.getInt("P") > 0)
     text += " present(" + results[1].getType(fuzz) + ", " +
             results[2].getType(fuzz) + ")";
   if (fuzz.has("lse"))
     text += " lse(" + results.back().getType(fuzz) + ")";
-  return text;
-}
-
-/// Return the body of a score_mod that is no rule with a name.
-static StringRef getScoreBody(StringRef score) {
-  if (score == "tanh")
-    return "%c = arith.constant 0.25 : FLOAT\n %x = arith.mulf %s, %c : FLOAT\n"
-           " %y = math.tanh %x : FLOAT\n %z = arith.divf %y, %c : FLOAT\n"
-           " attn.yield %z : FLOAT\n";
-  // Every third score of a row is -inf.
-  return "%c = arith.constant 3 : index\n %d = arith.addi %i, %j : index\n"
-         " %r = arith.remsi %d, %c : index\n"
-         " %x = arith.index_cast %r : index to i32\n"
-         " %one = arith.constant 1 : i32\n"
-         " %y = arith.cmpi eq, %x, %one : i32\n"
-         " %low = arith.constant LOWEST : FLOAT\n"
-         " %z = arith.select %y, %low, %s : FLOAT\n attn.yield %z : FLOAT\n";
-}
-
-/// Return the body of a mask_mod that is no rule with a name.
-static StringRef getMaskBody(StringRef rule) {
-  if (rule == "dilated")
-    return "%c = arith.constant 40 : index\n %t = arith.constant 3 : index\n"
-           " %o = arith.constant 0 : index\n %d = arith.subi %i, %j : index\n"
-           " %r = arith.remsi %d, %t : index\n"
-           " %x = arith.cmpi eq, %r, %o : index\n"
-           " %a = math.absi %d : index\n %y = arith.cmpi sle, %a, %c : index\n"
-           " %k = arith.andi %x, %y : i1\n";
-  if (rule == "chunks")
-    return "%c = arith.constant 64 : index\n"
-           " %x = arith.floordivsi %i, %c : index\n"
-           " %y = arith.divsi %j, %c : index\n"
-           " %e = arith.cmpi ne, %x, %y : index\n %t = arith.constant true\n"
-           " %k = arith.xori %e, %t : i1\n";
-  if (rule == "globals")
-    return "%c = arith.constant 5 : index\n %w = arith.constant 30 : index\n"
-           " %d = arith.subi %j, %i : index\n %a = math.absi %d : index\n"
-           " %x = arith.cmpi slt, %a, %w : index\n"
-           " %y = arith.cmpi slt, %i, %c : index\n"
-           " %z = arith.cmpi slt, %j, %c : index\n"
-           " %u = arith.ori %x, %y : i1\n %k = arith.ori %u, %z : i1\n";
-  if (rule == "band") // which becomes attributes, in part
-    return "%c = arith.constant 33 : index\n %f = arith.constant 7 : index\n"
-           " %d = arith.subi %i, %j : index\n"
-           " %x = arith.cmpi slt, %d, %c : index\n"
-           " %y = arith.cmpi sle, %j, %i : index\n"
-           " %z = arith.cmpi ne, %j, %f : index\n"
-           " %u = arith.andi %x, %y : i1\n %k = arith.andi %z, %u : i1\n";
-  return "%k = tensor.extract %edges[%i, %j] : EDGES\n";
-}
-
-/// Return the regions of an attention.
-static std::string getRegionText(const FuzzCase &fuzz,
-                                 llvm::ArrayRef<FuzzValue> operands) {
-  bool isDouble = fuzz.get("type") == "f64";
-  auto typed = [&](StringRef name) -> std::string {
-    for (const FuzzValue &operand : operands)
-      if (operand.name == name)
-        return ("(%" + name + " : " + operand.getType(fuzz) + ")").str();
-    return "";
-  };
-  auto replace = [](std::string text, StringRef from, StringRef to) {
-    for (size_t at; (at = text.find(from)) != std::string::npos;)
-      text.replace(at, from.size(), to);
-    return text;
-  };
-  constexpr llvm::StringLiteral kPlace =
-      "%b: index, %h: index, %i: index, %j: index) {\n ";
-  StringRef score = fuzz.get("score"), rule = fuzz.get("keep");
-  std::string text, type = isDouble ? "f64" : "f32";
-  if (score == "alibi")
-    text += " score_mod = alibi" + typed("slopes");
-  else if (score.starts_with("t5"))
-    text += (score + "_bias").str().insert(0, " score_mod = ") + typed("table");
-  else if (!score.empty())
-    text += " score_mod(%s: " + type + ", " + kPlace.str() +
-            replace(replace(getScoreBody(score).str(), "FLOAT", type), "LOWEST",
-                    isDouble ? "0xFFF0000000000000" : "0xFF800000") +
-            "}";
-  if (rule == "prefix")
-    text += " mask_mod = prefix_lm" + typed("prefix");
-  else if (rule == "documents")
-    text += " mask_mod = documents" + typed("documents");
-  else if (!rule.empty())
-    text +=
-        " mask_mod(" + kPlace.str() +
-        replace(getMaskBody(rule).str(), "EDGES",
-                rule == "edges"
-                    ? StringRef(typed("edges")).drop_front(10).drop_back().str()
-                    : "") +
-        " attn.yield %k : i1\n}";
   return text;
 }
 
@@ -454,6 +361,8 @@ static std::string getOpText(const FuzzCase &fuzz,
     return getMhaText(fuzz, operands, results);
   if (op == "linear")
     return getLinearText(fuzz, operands, results);
+  if (op == "append")
+    return getAppendText(fuzz, operands);
   SmallVector<std::string> types;
   std::string weights;
   for (const FuzzValue &result : results)

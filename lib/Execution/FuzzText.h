@@ -18,6 +18,9 @@ std::string inLayout(const FuzzCase &fuzz, unsigned number,
 /// Return ` layout = <query = bshd, ...>`, or nothing.
 std::string getLayoutText(const FuzzCase &fuzz);
 
+/// Return the element type and the shape of the scales of what is stored.
+std::pair<std::string, std::string> getScaleParts(const FuzzCase &fuzz);
+
 } // namespace mlir::attn
 
 #endif // ATTN_LIB_EXECUTION_FUZZTEXT_H

@@ -74,6 +74,90 @@ static int64_t divide(RegionStep kind, int64_t x, int64_t y) {
   return x / y;
 }
 
+/// Return whether a comparison of this kind holds, or nothing for another kind.
+static std::optional<bool> compare(RegionStep kind, int64_t x, int64_t y) {
+  switch (kind) {
+  case RegionStep::Equal:
+    return x == y;
+  case RegionStep::NotEqual:
+    return x != y;
+  case RegionStep::Less:
+    return x < y;
+  case RegionStep::LessEqual:
+    return x <= y;
+  case RegionStep::Greater:
+    return x > y;
+  case RegionStep::GreaterEqual:
+    return x >= y;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Return what a step of this kind makes of integers, which wrap, or nothing for a
+/// step on others.
+static std::optional<int64_t> applyToIntegers(RegionStep kind, int64_t x,
+                                              int64_t y) {
+  uint64_t ux = x, uy = y;
+  switch (kind) {
+  case RegionStep::Add:
+    return static_cast<int64_t>(ux + uy);
+  case RegionStep::Subtract:
+    return static_cast<int64_t>(ux - uy);
+  case RegionStep::Multiply:
+    return static_cast<int64_t>(ux * uy);
+  case RegionStep::Divide:
+  case RegionStep::FloorDivide:
+  case RegionStep::Remainder:
+    return divide(kind, x, y);
+  case RegionStep::Minimum:
+    return std::min(x, y);
+  case RegionStep::Maximum:
+    return std::max(x, y);
+  case RegionStep::And:
+    return x & y;
+  case RegionStep::Or:
+    return x | y;
+  case RegionStep::ExclusiveOr:
+    return x ^ y;
+  case RegionStep::ToInteger:
+    return x;
+  case RegionStep::Unsigned: // from a condition
+    return x & 1;
+  case RegionStep::Absolute:
+    return x < 0 ? static_cast<int64_t>(-ux) : x;
+  default:
+    return compare(kind, x, y);
+  }
+}
+
+/// Return what a step of this kind makes of floats.
+template <typename T>
+static T applyToFloats(RegionStep kind, T x, T y) {
+  switch (kind) {
+  case RegionStep::AddFloat:
+    return x + y;
+  case RegionStep::SubtractFloat:
+    return x - y;
+  case RegionStep::MultiplyFloat:
+    return x * y;
+  case RegionStep::DivideFloat:
+    return x / y;
+  case RegionStep::NegateFloat:
+    return -x;
+  case RegionStep::MaximumFloat:
+    return x > y || std::isnan(x) ? x : y;
+  case RegionStep::MinimumFloat:
+    return x < y || std::isnan(x) ? x : y;
+  case RegionStep::Tanh:
+    return std::tanh(x);
+  case RegionStep::Exponential:
+    return std::exp(x);
+  default:
+    llvm_unreachable("all kinds of steps are handled");
+  }
+}
+
 template <typename T>
 RegionFunction::Number<T>
 RegionFunction::apply(const Step &step, llvm::ArrayRef<Number<T>> numbers) {
@@ -81,7 +165,6 @@ RegionFunction::apply(const Step &step, llvm::ArrayRef<Number<T>> numbers) {
     return i < step.operands.size() ? numbers[step.operands[i]] : Number<T>();
   };
   Number<T> x = get(0), y = get(1), z = get(2);
-  uint64_t ux = x.integer, uy = y.integer;
   switch (step.kind) {
   case RegionStep::Constant:
     return {step.integer, 0};
@@ -90,69 +173,18 @@ RegionFunction::apply(const Step &step, llvm::ArrayRef<Number<T>> numbers) {
   case RegionStep::Load:
   case RegionStep::LoadFloat:
     return load<T>(step, numbers);
-  case RegionStep::Add:
-    return {static_cast<int64_t>(ux + uy), 0};
-  case RegionStep::Subtract:
-    return {static_cast<int64_t>(ux - uy), 0};
-  case RegionStep::Multiply:
-    return {static_cast<int64_t>(ux * uy), 0};
-  case RegionStep::Divide:
-  case RegionStep::FloorDivide:
-  case RegionStep::Remainder:
-    return {divide(step.kind, x.integer, y.integer), 0};
-  case RegionStep::Minimum:
-    return {std::min(x.integer, y.integer), 0};
-  case RegionStep::Maximum:
-    return {std::max(x.integer, y.integer), 0};
-  case RegionStep::And:
-    return {x.integer & y.integer, 0};
-  case RegionStep::Or:
-    return {x.integer | y.integer, 0};
-  case RegionStep::ExclusiveOr:
-    return {x.integer ^ y.integer, 0};
-  case RegionStep::Equal:
-    return {x.integer == y.integer, 0};
-  case RegionStep::NotEqual:
-    return {x.integer != y.integer, 0};
-  case RegionStep::Less:
-    return {x.integer < y.integer, 0};
-  case RegionStep::LessEqual:
-    return {x.integer <= y.integer, 0};
-  case RegionStep::Greater:
-    return {x.integer > y.integer, 0};
-  case RegionStep::GreaterEqual:
-    return {x.integer >= y.integer, 0};
   case RegionStep::Select:
   case RegionStep::SelectFloat:
     return x.integer & 1 ? y : z;
-  case RegionStep::ToInteger:
-    return {x.integer, 0};
   case RegionStep::ToFloat:
     return {0, static_cast<T>(x.integer)};
-  case RegionStep::Unsigned: // from a condition
-    return {x.integer & 1, 0};
-  case RegionStep::Absolute:
-    return {x.integer < 0 ? static_cast<int64_t>(-ux) : x.integer, 0};
-  case RegionStep::AddFloat:
-    return {0, x.real + y.real};
-  case RegionStep::SubtractFloat:
-    return {0, x.real - y.real};
-  case RegionStep::MultiplyFloat:
-    return {0, x.real * y.real};
-  case RegionStep::DivideFloat:
-    return {0, x.real / y.real};
-  case RegionStep::NegateFloat:
-    return {0, -x.real};
-  case RegionStep::MaximumFloat:
-    return {0, x.real > y.real || std::isnan(x.real) ? x.real : y.real};
-  case RegionStep::MinimumFloat:
-    return {0, x.real < y.real || std::isnan(x.real) ? x.real : y.real};
-  case RegionStep::Tanh:
-    return {0, std::tanh(x.real)};
-  case RegionStep::Exponential:
-    return {0, std::exp(x.real)};
+  default:
+    break;
   }
-  llvm_unreachable("all kinds of steps are handled");
+  if (std::optional<int64_t> number =
+          applyToIntegers(step.kind, x.integer, y.integer))
+    return {*number, 0};
+  return {0, applyToFloats(step.kind, x.real, y.real)};
 }
 
 template <typename T>
