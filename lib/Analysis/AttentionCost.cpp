@@ -11,10 +11,9 @@
 // Of pages, those are counted that the entries of the batch have, whoever shares them. Of packed sequences S is the cells
 // of all of them, and known when the program runs.
 //
-// attn.mha has its projections and rotations besides; attn.linear_attention has no scores, but a state that every step
-// changes.
+// attn.mha has its projections and rotations besides. (attn.linear_attention is counted in LinearAttentionCost.cpp.)
 
-#include "attn/Analysis/AttentionCost.h"
+#include "CostParts.h"
 
 #include "attn/IR/AttentionShape.h"
 
@@ -22,106 +21,6 @@
 
 using namespace mlir;
 using namespace mlir::attn;
-
-using Names = std::vector<std::string>;
-
-static Formula named(StringRef name) { return Formula::size(name); }
-
-/// Return the bytes of an element of `value` in memory.
-static int64_t elementBytes(Value value) {
-  Type type = getElementTypeOrSelf(value.getType());
-  if (type.isIndex())
-    return 8;
-  return std::max<int64_t>(type.getIntOrFloatBitWidth() / 8, 1);
-}
-
-/// Return the bytes of `value`, whose dimensions have these names; a 1 has none.
-static Formula bytesOf(Value value, const Names &names) {
-  Formula bytes = elementBytes(value);
-  for (const std::string &name : names)
-    if (!name.empty())
-      bytes = bytes * named(name);
-  return bytes;
-}
-
-/// Return the names of a rank-4 tensor, given with heads first.
-static Names inLayout(Layout layout, Names names) {
-  if (layout == Layout::bshd)
-    std::swap(names[1], names[2]);
-  return names;
-}
-
-/// Return the names of a tensor that broadcasts to [B, H, M, N]; a 1 has none.
-static Names broadcastNames(Value tensor) {
-  static const Names kFull = {"B", "H", "M", "N"};
-  auto type = cast<RankedTensorType>(tensor.getType());
-  Names names;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    names.push_back(
-        type.getDimSize(dim) == 1 ? "" : kFull[dim + 4 - type.getRank()]);
-  return names;
-}
-
-/// Return the bytes that are read of a bias or a mask: of its rows and keys those
-/// that belong to cells.
-static Formula broadcastBytes(Value tensor, const Names &names) {
-  Formula bytes = elementBytes(tensor);
-  bool rows = false, keys = false;
-  for (const std::string &name : names) {
-    if (name == "M")
-      rows = true;
-    else if (name == "N")
-      keys = true;
-    else if (!name.empty())
-      bytes = bytes * named(name);
-  }
-  if (rows && keys)
-    return bytes * named("S");
-  if (rows || keys)
-    return bytes * named(rows ? "M" : "K");
-  return bytes;
-}
-
-namespace {
-/// Collects the operands of an op and the bytes that are read of them.
-struct OperandReader {
-  AttentionCost &cost;
-  Formula read;
-
-  /// Add `operand`, if it is there.
-  void add(Value operand, const Names &names) {
-    if (!operand)
-      return;
-    cost.operands.push_back(names);
-    read += bytesOf(operand, names);
-  }
-
-  /// Add `operand` of `count` elements, if it is there.
-  void add(Value operand, const Names &names, const Formula &count) {
-    if (!operand)
-      return;
-    cost.operands.push_back(names);
-    read += elementBytes(operand) * count;
-  }
-
-  /// Add what is stored of keys or values, of which `elements` are theirs. Of the
-  /// keys `N` those are read that some row sees, where that is known.
-  void addKeys(Value operand, const Names &names, Names elements) {
-    cost.operands.push_back(names);
-    if (cost.band)
-      std::replace(elements.begin(), elements.end(), std::string("N"),
-                   std::string("K"));
-    read += bytesOf(operand, elements);
-  }
-
-  void addBroadcast(Value operand) {
-    if (!operand)
-      return;
-    cost.operands.push_back(broadcastNames(operand));
-    read += broadcastBytes(operand, cost.operands.back());
-  }
-};
-} // namespace
 
 /// Add what changes scores, which attn.sdpa and attn.mha have alike.
 template <typename OpT>
@@ -173,10 +72,6 @@ static void setGrowth(AttentionCost &cost, StringRef more = "") {
            ")";
   cost.time = "O(B H M " + keys + " (D + E)" + more.str() + ")";
   cost.space += "; all scores would take O(B H M N)";
-}
-
-static int64_t dimOf(Value tensor, int64_t dim) {
-  return cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
 }
 
 /// Return the names of the dimensions of a key or a value with `channels`, as it
@@ -404,65 +299,6 @@ static AttentionCost costOf(MhaOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Linear attention
-//===----------------------------------------------------------------------===//
-
-static AttentionCost costOf(LinearAttentionOp op) {
-  AttentionCost cost;
-  cost.op = op;
-  AttentionShape shape = AttentionShape::get(op);
-  cost.extents = {{"B", shape.batch},    {"H", shape.heads},
-                  {"G", shape.kvHeads},  {"T", shape.keys},
-                  {"D", shape.headSize}, {"E", shape.valueSize}};
-  std::string queries = "T";
-  if (op.getNonCausal()) {
-    queries = "M";
-    cost.extents.insert(cost.extents.begin() + 3, {"M", shape.rows});
-  }
-  CostPart part;
-  part.name = "linear attention";
-  Formula cells = named("B") * named("D") * named("E");
-  Formula steps = cells * named("T") * named("G");
-  part.operations = 2 * steps + 2 * (cells * named(queries) * named("H"));
-  if (op.isGated())
-    part.operations += steps;
-  if (op.isDelta())
-    part.operations += 2 * steps;
-  if (op.getNormalize())
-    part.operations +=
-        named("B") * named("D") *
-        (named("T") * named("G") + 2 * (named(queries) * named("H")));
-  if (op.getFeatureMap() != FeatureMap::Identity &&
-      op.getFeatureMap() != FeatureMap::Relu)
-    part.exponentials = named("B") * named("D") *
-                        (named("T") * named("G") + named(queries) * named("H"));
-  OperandReader reader{cost, {}};
-  reader.add(op.getQuery(),
-             inLayout(op.getQueryLayout(), {"B", "H", queries, "D"}));
-  reader.add(op.getKey(), inLayout(op.getKeyLayout(), {"B", "G", "T", "D"}));
-  reader.add(op.getValue(),
-             inLayout(op.getValueLayout(), {"B", "G", "T", "E"}));
-  reader.add(op.getDecay(), op.hasChannelDecay() ? Names{"B", "G", "T", "D"}
-                                                 : Names{"B", "G", "T"});
-  if (Value beta = op.getBeta())
-    reader.add(beta, dimOf(beta, 1) == 1 ? Names{"B", "", "T"}
-                                         : Names{"B", "G", "T"});
-  reader.add(op.getState(), {"B", "G", "D", "E"});
-  reader.add(op.getNormalizer(), {"B", "G", "D"});
-  part.read = reader.read;
-  part.written = bytesOf(op.getOutput(), {"B", "H", queries, "E"});
-  if (op.getNewState())
-    part.written += bytesOf(op.getNewState(), {"B", "G", "D", "E"});
-  if (op.getNewNormalizer())
-    part.written += bytesOf(op.getNewNormalizer(), {"B", "G", "D"});
-  cost.parts.push_back(part);
-  cost.time = op.getNonCausal() ? "O(B (H M + G T) D E)" : "O(B H T D E)";
-  cost.space = "O(B G D E)";
-  cost.notes.push_back("operations are those of one step after the other");
-  return cost;
-}
-
-//===----------------------------------------------------------------------===//
 // The whole
 //===----------------------------------------------------------------------===//
 
@@ -472,7 +308,7 @@ std::optional<AttentionCost> AttentionCost::get(Operation *op) {
   if (auto mha = dyn_cast<MhaOp>(op))
     return costOf(mha);
   if (auto linear = dyn_cast<LinearAttentionOp>(op))
-    return costOf(linear);
+    return getLinearCost(linear);
   return std::nullopt;
 }
 

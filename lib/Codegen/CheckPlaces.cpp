@@ -16,17 +16,42 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Return element `at` of a tensor of integers as an index.
-Value CheckBuilder::readIndex(Value tensor, Value at) {
-  Value number = tensor::ExtractOp::create(builder, op->getLoc(), tensor, at);
+static Value index(ImplicitLocOpBuilder &b, int64_t value) {
+  return arith::ConstantIndexOp::create(b, value);
+}
+
+/// Return the integer `number` as an index.
+static Value toIndex(ImplicitLocOpBuilder &b, Value number) {
   if (number.getType().isIndex())
     return number;
-  return arith::IndexCastOp::create(builder, op->getLoc(),
-                                    builder.getIndexType(), number);
+  return arith::IndexCastOp::create(b, b.getIndexType(), number);
+}
+
+/// Return element `at` of a tensor of integers as an index.
+static Value readIndex(ImplicitLocOpBuilder &b, Value tensor, ValueRange at) {
+  return toIndex(b, tensor::ExtractOp::create(b, tensor, at));
+}
+
+/// Return `value`, but no less than `low` and no more than `high`.
+static Value clamp(ImplicitLocOpBuilder &b, Value value, Value low,
+                   Value high) {
+  return arith::MinSIOp::create(b, arith::MaxSIOp::create(b, value, low), high);
+}
+
+/// Return whether `value` is not one of the numbers from 0 to `count` - 1.
+static Value isOutside(ImplicitLocOpBuilder &b, Value value, Value count) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::uge, value, count);
+}
+
+/// Return `value` where `condition` holds, and `old` elsewhere.
+static Value keepIf(ImplicitLocOpBuilder &b, Value condition, Value value,
+                    Value old) {
+  return arith::SelectOp::create(b, condition, value, old);
 }
 
 Value CheckBuilder::ifGoodSoFar(Value count) {
@@ -61,7 +86,8 @@ void CheckBuilder::sequences(StringRef name, Value ends,
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     ValueRange state = loop.getRegionIterArgs();
-    Value next = readIndex(ends, loop.getInductionVar());
+    ImplicitLocOpBuilder nested(loc, builder);
+    Value next = readIndex(nested, ends, loop.getInductionVar());
     Value isFirst = differs(Predicate::eq, loop.getInductionVar(), zero);
     Value before =
         arith::SelectOp::create(builder, loc, isFirst, next, state[3]);
@@ -79,10 +105,8 @@ void CheckBuilder::sequences(StringRef name, Value ends,
       builder, loc, zero,
       arith::MinSIOp::create(builder, loc, used, one).getResult(), one,
       ValueRange{zero}, [&](OpBuilder &b, Location, Value at, ValueRange) {
-        Value number = tensor::ExtractOp::create(b, loc, ends, at);
-        if (!number.getType().isIndex())
-          number = arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
-        scf::YieldOp::create(b, loc, number);
+        ImplicitLocOpBuilder nested(loc, b);
+        scf::YieldOp::create(b, loc, readIndex(nested, ends, at));
       });
   require(differs(Predicate::ne, first.getResult(0), zero), first.getResult(0),
           zero, "expects " + quoted + " to begin with 0, got %lld");
@@ -103,181 +127,174 @@ OpFoldResult CheckBuilder::longest(Value ends) {
       scf::ForOp::create(builder, loc, one, count, one, ValueRange{zero});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
+  ImplicitLocOpBuilder b(loc, builder);
   Value at = loop.getInductionVar();
-  Value before = readIndex(ends, arith::SubIOp::create(builder, loc, at, one));
-  Value rows = arith::SubIOp::create(builder, loc, readIndex(ends, at), before);
+  Value before =
+      readIndex(b, ends, arith::SubIOp::create(b, at, one).getResult());
+  Value rows = arith::SubIOp::create(b, readIndex(b, ends, at), before);
   scf::YieldOp::create(
-      builder, loc,
-      arith::MaxSIOp::create(builder, loc, rows, loop.getRegionIterArg(0))
-          .getResult());
+      b, arith::MaxSIOp::create(b, rows, loop.getRegionIterArg(0)).getResult());
   return loop.getResult(0);
 }
 
+/// Return the position of the first row of entry `entry`, which has `rows` rows and
+/// keys up to `end`, clamped.
+static Value readPosition(ImplicitLocOpBuilder &b, SdpaOp sdpa, Value entry,
+                          Value end, Value rows) {
+  Value position = index(b, 0);
+  if (Value offset = sdpa.getQueryOffset())
+    position = isa<RankedTensorType>(offset.getType())
+                   ? readIndex(b, offset, entry)
+                   : toIndex(b, offset);
+  else if (sdpa.getCausal() == Causal::BottomRight)
+    position = arith::SubIOp::create(b, end, rows);
+  return clamp(b, position, index(b, -kFarthest), index(b, kFarthest));
+}
+
+/// Return the first and the end of those of `keys` keys that some row of entry
+/// `entry` may see, if it has `rows` rows.
+static std::pair<Value, Value> boundKeys(ImplicitLocOpBuilder &b, SdpaOp sdpa,
+                                         Value entry, Value keys, Value rows) {
+  Value end = keys, zero = index(b, 0), first = zero;
+  if (sdpa.getKvLengths())
+    end = clamp(b, readIndex(b, sdpa.getKvLengths(), entry), zero, keys);
+  if (std::optional<WindowAttr> window = sdpa.getWindow()) {
+    Value position = readPosition(b, sdpa, entry, end, rows);
+    auto shift = [&](int64_t by) -> Value {
+      return arith::AddIOp::create(b, position, index(b, by));
+    };
+    if (std::optional<int64_t> left = window->getLeft())
+      first =
+          arith::MaxSIOp::create(b, first, shift(-std::min(*left, kFarthest)));
+    if (std::optional<int64_t> right = window->getRight()) {
+      Value last =
+          arith::AddIOp::create(b, shift(std::min(*right, kFarthest)), rows);
+      end = arith::MinSIOp::create(b, end, last);
+    }
+    // Without a row there is no window.
+    Value isEmpty =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rows, zero);
+    end = keepIf(b, isEmpty, zero, end);
+  }
+  end = arith::MaxSIOp::create(b, end, zero);
+  return {arith::MinSIOp::create(b, first, keys), end};
+}
+
 void CheckBuilder::pages(SdpaOp sdpa) {
-  Location loc = sdpa.getLoc();
-  OpBuilder &b = builder;
-  auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  };
-  auto max = [&](Value x, Value y) -> Value {
-    return arith::MaxSIOp::create(b, loc, x, y);
-  };
-  auto min = [&](Value x, Value y) -> Value {
-    return arith::MinSIOp::create(b, loc, x, y);
-  };
+  ImplicitLocOpBuilder b(sdpa.getLoc(), builder);
   AttentionDims dims = AttentionDims::get(b, sdpa);
   auto value = [&](OpFoldResult extent) {
-    return getValueOrCreateConstantIndexOp(b, loc, extent);
+    return getValueOrCreateConstantIndexOp(b, b.getLoc(), extent);
   };
-  Value table = sdpa.getPageTable(), zero = index(0), one = index(1);
-  Value pool = value(tensor::getMixedSize(b, loc, sdpa.getKey(), kBatchDim));
-  Value page = value(tensor::getMixedSize(b, loc, sdpa.getKey(),
-                                          sequenceDim(sdpa.getKeyLayout())));
-  page = max(page, one);
+  auto extentOf = [&](Value tensor, int64_t dim) {
+    return value(tensor::getMixedSize(b, b.getLoc(), tensor, dim));
+  };
+  Value table = sdpa.getPageTable(), zero = index(b, 0), one = index(b, 1);
+  Value pool = extentOf(sdpa.getKey(), kBatchDim);
+  Value page = arith::MaxSIOp::create(
+      b, extentOf(sdpa.getKey(), sequenceDim(sdpa.getKeyLayout())), one);
   Value keys = value(dims.keys), batch = ifGoodSoFar(value(dims.batch));
-  Value none = arith::ConstantIntOp::create(b, loc, 0, /*width=*/1);
-  auto outer =
-      scf::ForOp::create(b, loc, zero, batch, one, ValueRange{none, zero});
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(outer.getBody());
-    Value entry = outer.getInductionVar();
-    Value end = keys, first = zero, rows = value(dims.rows);
-    if (sdpa.getKvLengths())
-      end = min(max(readIndex(sdpa.getKvLengths(), entry), zero), keys);
-    if (Value ends = sdpa.getCuSeqlensQ()) {
-      Value next = arith::AddIOp::create(b, loc, entry, one);
-      rows = arith::SubIOp::create(b, loc, readIndex(ends, next),
-                                   readIndex(ends, entry));
-    }
-    if (std::optional<WindowAttr> window = sdpa.getWindow()) {
-      Value position = zero;
-      if (Value offset = sdpa.getQueryOffset())
-        position =
-            isa<RankedTensorType>(offset.getType()) ? readIndex(offset, entry)
-            : offset.getType().isIndex()
-                ? offset
-                : Value(arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                                   offset));
-      else if (sdpa.getCausal() == Causal::BottomRight)
-        position = arith::SubIOp::create(b, loc, end, rows);
-      position = min(max(position, index(-kFarthest)), index(kFarthest));
-      auto shift = [&](Value from, int64_t by) -> Value {
-        return arith::AddIOp::create(b, loc, from, index(by));
-      };
-      if (std::optional<int64_t> left = window->getLeft())
-        first = max(first, shift(position, -std::min(*left, kFarthest)));
-      if (std::optional<int64_t> right = window->getRight())
-        end = min(end, arith::AddIOp::create(
-                           b, loc, shift(position, std::min(*right, kFarthest)),
-                           rows));
-      // Without a row there is no window.
-      Value isEmpty =
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rows, zero);
-      end = arith::SelectOp::create(b, loc, isEmpty, zero, end);
-    }
-    end = max(end, zero);
-    first = min(first, keys);
-    Value from = arith::DivUIOp::create(b, loc, first, page);
-    Value to = arith::CeilDivUIOp::create(b, loc, end, page);
-    auto inner = scf::ForOp::create(
-        b, loc, from, to, one, outer.getRegionIterArgs(),
-        [&](OpBuilder &nested, Location, Value number, ValueRange state) {
-          Value given = tensor::ExtractOp::create(nested, loc, table,
-                                                  ValueRange{entry, number});
-          given = arith::IndexCastOp::create(nested, loc, nested.getIndexType(),
-                                             given);
-          Value wrong = arith::CmpIOp::create(
-              nested, loc, arith::CmpIPredicate::uge, given, pool);
-          scf::YieldOp::create(
-              nested, loc,
-              ValueRange{arith::OrIOp::create(nested, loc, state[0], wrong),
-                         arith::SelectOp::create(nested, loc, wrong, given,
-                                                 state[1])});
-        });
-    scf::YieldOp::create(b, loc, inner.getResults());
-  }
+  Value none = arith::ConstantIntOp::create(b, 0, /*width=*/1);
+  auto outer = scf::ForOp::create(b, zero, batch, one, ValueRange{none, zero});
+  b.setInsertionPointToStart(outer.getBody());
+  Value entry = outer.getInductionVar(), rows;
+  if (Value ends = sdpa.getCuSeqlensQ())
+    rows = arith::SubIOp::create(
+        b, readIndex(b, ends, arith::AddIOp::create(b, entry, one).getResult()),
+        readIndex(b, ends, entry));
+  else
+    rows = value(dims.rows);
+  auto [first, end] = boundKeys(b, sdpa, entry, keys, rows);
+  Value from = arith::DivUIOp::create(b, first, page);
+  Value to = arith::CeilDivUIOp::create(b, end, page);
+  auto inner = scf::ForOp::create(
+      b, from, to, one, outer.getRegionIterArgs(),
+      [&](OpBuilder &at, Location loc, Value number, ValueRange state) {
+        ImplicitLocOpBuilder nested(loc, at);
+        Value given = readIndex(nested, table, {entry, number});
+        Value wrong = isOutside(nested, given, pool);
+        Value any = arith::OrIOp::create(nested, state[0], wrong);
+        scf::YieldOp::create(
+            nested, ValueRange{any, keepIf(nested, wrong, given, state[1])});
+      });
+  scf::YieldOp::create(b, inner.getResults());
   require(outer.getResult(0), outer.getResult(1), pool,
           "expects 'page_table' to name pages of 'key', got page %lld of %lld");
 }
 
+/// Return the position that row `at`, an entry and a number, is to go to.
+static Value readPlace(ImplicitLocOpBuilder &b, CacheAppendOp append,
+                       ValueRange at) {
+  Value positions = append.getPositions();
+  if (cast<RankedTensorType>(positions.getType()).getRank() == 2)
+    return readIndex(b, positions, at);
+  // Saturating: any first position may be given.
+  Value position = readIndex(b, positions, at[0]);
+  position = arith::MinSIOp::create(b, position, index(b, kFarthest));
+  Value next = arith::AddIOp::create(b, position, at[1]);
+  Value below = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, position,
+                                      index(b, 0));
+  return keepIf(b, below, position, next);
+}
+
+/// Return the entry of `table` for `position` of entry `batch`, or 0 where that is
+/// `outside` of it.
+static Value readPage(ImplicitLocOpBuilder &b, Value table, Value batch,
+                      Value position, Value page, Value outside) {
+  auto choice = scf::IfOp::create(
+      b, outside,
+      [&](OpBuilder &at, Location loc) {
+        ImplicitLocOpBuilder nested(loc, at);
+        scf::YieldOp::create(nested, index(nested, 0));
+      },
+      [&](OpBuilder &at, Location loc) {
+        ImplicitLocOpBuilder nested(loc, at);
+        Value number = arith::DivUIOp::create(nested, position, page);
+        scf::YieldOp::create(nested, readIndex(nested, table, {batch, number}));
+      });
+  return choice.getResult(0);
+}
+
 void CheckBuilder::places(CacheAppendOp append) {
-  Location loc = append.getLoc();
-  OpBuilder &b = builder;
-  Layout layout = append.getRowsLayout();
-  Value cache = append.getCache(), table = append.getPageTable(),
-        positions = append.getPositions();
+  ImplicitLocOpBuilder b(append.getLoc(), builder);
+  Value cache = append.getCache(), table = append.getPageTable();
   auto sizeOf = [&](Value tensor, int64_t dim) -> Value {
-    return b.createOrFold<tensor::DimOp>(loc, tensor, dim);
+    return b.createOrFold<tensor::DimOp>(tensor, dim);
   };
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value zero = index(b, 0), one = index(b, 1);
   Value page = sizeOf(cache, sequenceDim(append.getCacheLayout()));
   Value keys = page, pool = sizeOf(cache, kBatchDim);
   if (table)
-    keys = arith::MulIOp::create(b, loc, page, sizeOf(table, 1));
-  Value unit = arith::MaxSIOp::create(b, loc, page, one);
+    keys = arith::MulIOp::create(b, page, sizeOf(table, 1));
+  Value unit = arith::MaxSIOp::create(b, page, one);
   Value batch = ifGoodSoFar(sizeOf(append.getRows(), kBatchDim)),
-        count = sizeOf(append.getRows(), sequenceDim(layout));
-  Value none = arith::ConstantIntOp::create(b, loc, 0, /*width=*/1);
-  bool each = cast<RankedTensorType>(positions.getType()).getRank() == 2;
+        count = sizeOf(append.getRows(), sequenceDim(append.getRowsLayout()));
+  Value none = arith::ConstantIntOp::create(b, 0, /*width=*/1);
   // A position and a page that are wrong, if any.
   scf::LoopNest nest = scf::buildLoopNest(
-      b, loc, {zero, zero}, {batch, count}, {one, one},
+      b, b.getLoc(), {zero, zero}, {batch, count}, {one, one},
       ValueRange{none, zero, none, zero},
-      [&](OpBuilder &nested, Location, ValueRange at,
+      [&](OpBuilder &at, Location loc, ValueRange row,
           ValueRange state) -> scf::ValueVector {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPoint(nested.getInsertionBlock(),
-                            nested.getInsertionPoint());
-        Value position;
-        if (each) {
-          position = tensor::ExtractOp::create(b, loc, positions, at);
-          if (!position.getType().isIndex())
-            position =
-                arith::IndexCastOp::create(b, loc, b.getIndexType(), position);
-        } else {
-          // Saturating: any first position may be given.
-          position = readIndex(positions, at[0]);
-          Value most = arith::ConstantIndexOp::create(b, loc, kFarthest);
-          position = arith::MinSIOp::create(b, loc, position, most);
-          Value next = arith::AddIOp::create(b, loc, position, at[1]);
-          Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                              position, zero);
-          position = arith::SelectOp::create(b, loc, below, position, next);
-        }
-        auto keep = [&](Value wrong, Value value, Value old) -> Value {
-          return arith::SelectOp::create(b, loc, wrong, value, old);
-        };
-        Value outside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge,
-                                              position, keys);
+        ImplicitLocOpBuilder nested(loc, at);
+        Value position = readPlace(nested, append, row);
+        Value outside = isOutside(nested, position, keys);
         scf::ValueVector next(state.begin(), state.end());
-        next[0] = arith::OrIOp::create(b, loc, state[0], outside);
-        next[1] = keep(outside, position, state[1]);
-        if (!table)
-          return next;
-        // Only where it is in the table can its page be read.
-        auto entry = scf::IfOp::create(
-            b, loc, outside,
-            [&](OpBuilder &inner, Location) {
-              scf::YieldOp::create(inner, loc, zero);
-            },
-            [&](OpBuilder &inner, Location) {
-              Value number = arith::DivUIOp::create(inner, loc, position, unit);
-              Value given = tensor::ExtractOp::create(
-                  inner, loc, table, ValueRange{at[0], number});
-              given = arith::IndexCastOp::create(inner, loc,
-                                                 inner.getIndexType(), given);
-              scf::YieldOp::create(inner, loc, given);
-            });
-        Value missing = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge,
-                                              entry.getResult(0), pool);
-        Value there = arith::XOrIOp::create(
-            b, loc, outside,
-            arith::ConstantIntOp::create(b, loc, 1, /*width=*/1));
-        missing = arith::AndIOp::create(b, loc, missing, there);
-        next[2] = arith::OrIOp::create(b, loc, state[2], missing);
-        next[3] = keep(missing, entry.getResult(0), state[3]);
+        next[0] = arith::OrIOp::create(nested, state[0], outside);
+        next[1] = keepIf(nested, outside, position, state[1]);
+        if (table) {
+          // (Of what is outside of the table no page is missing.)
+          Value given =
+              readPage(nested, table, row[0], position, unit, outside);
+          Value isInside = arith::XOrIOp::create(
+              nested, outside,
+              arith::ConstantIntOp::create(nested, 1, /*width=*/1));
+          Value missing = arith::AndIOp::create(
+              nested, isOutside(nested, given, pool), isInside);
+          next[2] = arith::OrIOp::create(nested, state[2], missing);
+          next[3] = keepIf(nested, missing, given, state[3]);
+        }
+        at.setInsertionPointToEnd(at.getInsertionBlock());
         return next;
       });
   require(

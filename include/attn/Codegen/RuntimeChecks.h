@@ -85,7 +85,6 @@ public:
 private:
   void add(Value fails, Value got, Value wanted, StringRef message,
            int64_t kind);
-  Value readIndex(Value tensor, Value at);
 
   func::FuncOp function;
   Operation *op = nullptr;
