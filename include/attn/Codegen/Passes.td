@@ -421,6 +421,66 @@ def ExpandSmallFloats : Pass<"attn-expand-small-floats"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def StageCopies : Pass<"attn-stage-copies", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "what products read, in shared memory ahead of time";
+  let description = [{
+    In each `gpu.func` with a schedule, what a `vector.contract` reads of memory is
+    copied into the block's dynamic shared memory first: in a loop so many blocks ahead
+    as the schedule has `stages`, less one. The bytes that it needs are left on the
+    function as `attn.shared_bytes`.
+
+    ```mlir
+    %k = vector.transfer_read %keys[%i, %c0], %zero : memref<?x64xf16>, vector<64x64xf16>
+    ```
+
+    becomes
+
+    ```mlir
+    attn_gpu.copy_to_shared %keys[%i, %c0] to %at dims [0, 1] in_bounds [false, true]
+      : memref<?x64xf16>, vector<64x64xf16>
+    nvvm.cp.async.commit.group
+    nvvm.cp.async.wait.group 0
+    gpu.barrier
+    %k = attn_gpu.read_shared %at : vector<64x64xf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::attn_gpu::AttnGpuDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::NVVM::NVVMDialect"];
+}
+
+def DistributeFragments
+    : Pass<"attn-distribute-fragments", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "from what a block of threads does to what a thread does";
+  let description = [{
+    Rewrites each `gpu.func` with a schedule and vectors: a vector of the block becomes
+    the numbers of it that a thread holds, in the layouts of matrix instructions. After
+    it there are no vectors but pairs of neighbours, no `attn_gpu.copy_to_shared` and no
+    `attn_gpu.read_shared`. An op that it cannot split is an error.
+
+    ```mlir
+    %s = vector.contract ... %q, %k, %zero : vector<64x64xf16>, vector<64x64xf16> into vector<64x64xf32>
+    %p = math.exp2 %s : vector<64x64xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %s = nvvm.mma.sync A[...] B[...] C[...] {shape = #nvvm.shape<m = 16, n = 8, k = 16>}
+    %s0 = llvm.extractvalue %s[0] : !llvm.struct<(f32, f32, f32, f32)>
+    %p0 = math.exp2 %s0 : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::NVVM::NVVMDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def ForallToOpenMP : Pass<"convert-attn-forall-to-openmp"> {
   let summary = "parallel loops as OpenMP loops with dynamic scheduling";
   let description = [{

@@ -114,4 +114,6 @@ def AttnGpu_WgmmaOp : AttnGpu_Op<"wgmma", [
   }];
 }
 
+include "attn/IR/AttnGpuTileOps.td"
+
 #endif // ATTN_IR_ATTNGPUOPS_TD

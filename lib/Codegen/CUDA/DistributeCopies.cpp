@@ -1,0 +1,255 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The rule for copies into shared memory:
+//
+//   attn_gpu.copy_to_shared %k[%row, %c0] to %at dims [0, 1] in_bounds [false, true] : memref<?x64xf16>, vector<64x64xf16>
+//
+// becomes a few asynchronous copies of 16 bytes in each thread,
+//
+//   nvvm.cp.async.shared.global %to, %from, 16, cache = cg, %size
+//
+// where %size is 0 for a row outside, and less than 16 where a row ends in the middle: what is not read becomes 0. Four
+// threads copy 64 neighbouring bytes of a row. Copies of 16 bytes need addresses that are multiples of 16. Unless the
+// function has `attn.aligned`, it is decided at run time, and otherwise the threads load and store number by number.
+
+#include "FragmentDistributor.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+constexpr int64_t kChunkBytes = 16;
+
+/// Threads that copy chunks of one row side by side, at most.
+constexpr int64_t kMostLanes = 4;
+
+namespace {
+/// A copy of one tile by all threads.
+struct TileCopy {
+  FragmentDistributor &d;
+  attn_gpu::CopyToSharedOp op;
+  SharedTile tile;
+  Value memory, when;
+  /// First row and column in memory, and the extents where they are checked.
+  Value row, column, rows, columns;
+  /// Address of the first element, and bytes from row to row; both i64.
+  Value start, rowStride;
+
+  OpBuilder &b;
+  Location loc;
+
+  Value constant(int64_t value) {
+    return arith::ConstantIntOp::create(b, loc, value, 64);
+  }
+  Value toI64(Value index) {
+    return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+  }
+  Value add(Value x, Value y) {
+    return arith::AddIOp::create(b, loc, x, y,
+                                 arith::IntegerOverflowFlags::nsw);
+  }
+  Value mul(Value x, Value y) {
+    return arith::MulIOp::create(b, loc, x, y,
+                                 arith::IntegerOverflowFlags::nsw);
+  }
+  Value less(Value x, Value y) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y);
+  }
+  Value both(Value x, Value y) {
+    if (!x || !y)
+      return x ? x : y;
+    return arith::AndIOp::create(b, loc, x, y);
+  }
+
+  void locate();
+  Value isAligned();
+  void copyChunks();
+  Value chunkSize(Value valid, Value lane, int64_t chunk);
+  void copyNumbers();
+};
+} // namespace
+
+void TileCopy::locate() {
+  auto data = memref::ExtractStridedMetadataOp::create(b, loc, memory);
+  Value at = data.getOffset();
+  for (auto [index, stride] :
+       llvm::zip_equal(op.getIndices(), data.getStrides()))
+    at = add(at, mul(d.scalar(index), stride));
+  Value bytes = d.index(tile.elementBytes());
+  Value pointer =
+      memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
+  start = toI64(add(pointer, mul(at, bytes)));
+  rowStride = toI64(mul(data.getStrides()[op.getDims()[0]], bytes));
+  row = d.scalar(op.getIndices()[op.getDims()[0]]);
+  column = d.scalar(op.getIndices()[op.getDims()[1]]);
+  if (!op.getInBounds()[0])
+    rows = memref::DimOp::create(b, loc, memory, op.getDims()[0]);
+  if (!op.getInBounds()[1])
+    columns = memref::DimOp::create(b, loc, memory, op.getDims()[1]);
+}
+
+/// Whether chunks can be copied as they are.
+Value TileCopy::isAligned() {
+  Value low = arith::OrIOp::create(b, loc, start, rowStride);
+  low = arith::AndIOp::create(b, loc, low, constant(kChunkBytes - 1));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, low,
+                               constant(0));
+}
+
+/// Bytes to read of the thread's chunk; null for all.
+Value TileCopy::chunkSize(Value valid, Value lane, int64_t chunk) {
+  valid = both(valid, when);
+  Value size;
+  if (columns) {
+    Value first =
+        add(add(column, mul(lane, d.index(kChunkBytes / tile.elementBytes()))),
+            d.index(chunk * kChunkBytes / tile.elementBytes()));
+    Value left = mul(arith::SubIOp::create(b, loc, columns, first),
+                     d.index(tile.elementBytes()));
+    left = arith::MaxSIOp::create(b, loc, left, d.index(0));
+    left = arith::MinSIOp::create(b, loc, left, d.index(kChunkBytes));
+    size = arith::IndexCastOp::create(b, loc, b.getI32Type(), left);
+  }
+  if (!valid)
+    return size;
+  return arith::SelectOp::create(
+      b, loc, valid, size ? size : d.integer(kChunkBytes), d.integer(0));
+}
+
+void TileCopy::copyChunks() {
+  int64_t chunks = tile.rowBytes() / kChunkBytes;
+  int64_t lanes = std::min<int64_t>(kMostLanes, chunks & -chunks);
+  int64_t passRows = 32 * d.warps / lanes, rowCount = tile.type.getDimSize(0);
+  Type index = b.getIndexType(), i64 = b.getI64Type();
+  Value shift = d.integer(llvm::Log2_64(lanes));
+  Value mine = arith::ShRUIOp::create(b, loc, d.thread, shift);
+  Value lane = arith::AndIOp::create(b, loc, d.thread, d.integer(lanes - 1));
+  Value mineIndex = arith::IndexCastUIOp::create(b, loc, index, mine);
+  Value laneIndex = arith::IndexCastUIOp::create(b, loc, index, lane);
+  Value along =
+      mul(arith::ExtUIOp::create(b, loc, i64, lane), constant(kChunkBytes));
+  Value base =
+      add(add(start, mul(arith::ExtUIOp::create(b, loc, i64, mine), rowStride)),
+          along);
+  auto pointerType = LLVM::LLVMPointerType::get(b.getContext(), 1);
+  for (int64_t pass = 0; pass * passRows < rowCount; ++pass) {
+    Value valid, source = base;
+    if (rows) {
+      Value at = add(row, d.addIndex(mineIndex, pass * passRows));
+      valid = less(at, rows);
+    }
+    if (pass > 0)
+      source = add(base, mul(rowStride, constant(pass * passRows)));
+    // A row outside is not read, but its address should be one that exists.
+    if (valid)
+      source = arith::SelectOp::create(b, loc, valid, source, start);
+    Value from = LLVM::IntToPtrOp::create(b, loc, pointerType, source);
+    auto copyRow = [&] {
+      for (int64_t chunk = 0; chunk < chunks; chunk += lanes) {
+        Value piece = from;
+        if (chunk > 0)
+          piece = LLVM::GEPOp::create(
+              b, loc, pointerType, b.getI8Type(), from,
+              ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(chunk * 16)});
+        Value to = d.copyPointer(tile, lanes, pass * passRows, chunk);
+        NVVM::CpAsyncOp::create(b, loc, to, piece, kChunkBytes,
+                                NVVM::LoadCacheModifierKind::CG,
+                                chunkSize(valid, laneIndex, chunk));
+      }
+    };
+    if ((pass + 1) * passRows <= rowCount) {
+      copyRow();
+      continue;
+    }
+    Value inTile =
+        less(d.addIndex(mineIndex, pass * passRows), d.index(rowCount));
+    auto branch = scf::IfOp::create(b, loc, inTile);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    copyRow();
+  }
+}
+
+void TileCopy::copyNumbers() {
+  int64_t perRow = tile.type.getDimSize(1);
+  int64_t all = tile.type.getNumElements();
+  auto loop = scf::ForOp::create(b, loc, d.thread, d.integer(all),
+                                 d.integer(32 * d.warps));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value number = loop.getInductionVar();
+  Value r = arith::DivUIOp::create(b, loc, number, d.integer(perRow));
+  Value c = arith::RemUIOp::create(b, loc, number, d.integer(perRow));
+  SmallVector<Value> at;
+  for (Value index : op.getIndices())
+    at.push_back(d.scalar(index));
+  Type index = b.getIndexType();
+  Value &atRow = at[op.getDims()[0]], &atColumn = at[op.getDims()[1]];
+  atRow = add(atRow, arith::IndexCastUIOp::create(b, loc, index, r));
+  atColumn = add(atColumn, arith::IndexCastUIOp::create(b, loc, index, c));
+  Value valid = when;
+  if (rows)
+    valid = both(valid, less(atRow, rows));
+  if (columns)
+    valid = both(valid, less(atColumn, columns));
+  Type element = tile.type.getElementType();
+  Value value;
+  if (valid) {
+    auto load = scf::IfOp::create(
+        b, loc, valid,
+        [&](OpBuilder &b, Location loc) {
+          Value loaded = memref::LoadOp::create(b, loc, memory, at);
+          scf::YieldOp::create(b, loc, loaded);
+        },
+        [&](OpBuilder &b, Location loc) {
+          Value zero =
+              arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
+          scf::YieldOp::create(b, loc, zero);
+        });
+    value = load.getResult(0);
+  } else {
+    value = memref::LoadOp::create(b, loc, memory, at);
+  }
+  LLVM::StoreOp::create(b, loc, value, d.elementPointer(tile, r, c));
+}
+
+LogicalResult attn::distributeCopy(FragmentDistributor &d,
+                                   attn_gpu::CopyToSharedOp op) {
+  SharedTile tile = d.sharedTile(op.getOffset(), op.getTileType());
+  TileCopy copy{d,
+                op,
+                tile,
+                d.scalar(op.getSource()),
+                op.getWhen() ? d.scalar(op.getWhen()) : Value(),
+                {},
+                {},
+                {},
+                {},
+                {},
+                {},
+                d.b,
+                d.loc};
+  auto type = cast<MemRefType>(op.getSource().getType());
+  auto [strides, offset] = type.getStridesAndOffset();
+  copy.locate();
+  if (strides[op.getDims()[1]] != 1) {
+    copy.copyNumbers();
+    return success();
+  }
+  if (op->getParentOfType<gpu::GPUFuncOp>()->hasAttr("attn.aligned")) {
+    copy.copyChunks();
+    return success();
+  }
+  auto branch = scf::IfOp::create(d.b, d.loc, copy.isAligned(),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(d.b);
+  d.b.setInsertionPointToStart(branch.thenBlock());
+  copy.copyChunks();
+  d.b.setInsertionPointToStart(branch.elseBlock());
+  copy.copyNumbers();
+  return success();
+}

@@ -1,0 +1,311 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Rules for ops that stay within a thread, or within the four lanes of a row:
+//
+//   %y = arith.mulf %x, %f : vector<64x64xf32>          a product for each number of the fragment
+//   %i = vector.step : vector<64xindex>                 the thread's own rows or columns
+//   %c = vector.broadcast %b : vector<64xf32> to vector<64x64xf32>           no code
+//   %m = vector.multi_reduction <maxnumf>, %x, %a [1]   in the thread, then over lanes 1 and 2 apart
+//
+// Two neighbouring numbers that become f16 or bf16 are converted by one instruction, and stay together.
+
+#include "FragmentDistributor.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+LogicalResult attn::forEachLayout(FragmentDistributor &d, Value value,
+                                  function_ref<LogicalResult(Layout)> rule) {
+  for (Layout layout : kCarriedLayouts)
+    if (d.needs(value, layout) && failed(rule(layout)))
+      return failure();
+  return success();
+}
+
+/// Numbers of a thread in a vector of the block.
+static FailureOr<int64_t> sizeOf(FragmentDistributor &d, Operation *op,
+                                 VectorType type, Layout layout) {
+  int64_t columns = type.getDimSize(type.getRank() - 1);
+  if (layout == Layout::Column) {
+    if (columns % 8 != 0)
+      return op->emitOpError()
+             << "expects a multiple of 8 columns, got " << columns;
+    return columns / 8 * 2;
+  }
+  FailureOr<RowSplit> split = d.split(op, type.getDimSize(0));
+  if (failed(split))
+    return failure();
+  if (layout == Layout::Row)
+    return split->tiles * 2;
+  if (columns % 8 != 0)
+    return op->emitOpError()
+           << "expects a multiple of 8 columns, got " << columns;
+  return split->tiles * (columns / 8) * 4;
+}
+
+LogicalResult attn::distributeConstant(FragmentDistributor &d, Operation *op) {
+  Value result = op->getResult(0);
+  auto type = cast<VectorType>(result.getType());
+  DenseElementsAttr value;
+  if (!matchPattern(result, m_Constant(&value)) || !value.isSplat())
+    return op->emitOpError()
+           << "expects the same number everywhere in a vector of a block";
+  return forEachLayout(d, result, [&](Layout layout) -> LogicalResult {
+    FailureOr<int64_t> size = sizeOf(d, op, type, layout);
+    if (failed(size))
+      return failure();
+    Value scalar = arith::ConstantOp::create(
+        d.b, d.loc, cast<TypedAttr>(value.getSplatValue<Attribute>()));
+    d.set(result, layout, Fragment(*size, scalar));
+    return success();
+  });
+}
+
+/// Convert two neighbours at once.
+static void truncatePairs(FragmentDistributor &d, const Fragment &wide,
+                          Type element, Fragment &out) {
+  for (size_t i = 0; i < wide.size(); i += 2) {
+    auto pair = VectorType::get(2, wide[i].getType());
+    Value both = vector::FromElementsOp::create(
+        d.b, d.loc, pair, ValueRange{wide[i], wide[i + 1]});
+    both = arith::TruncFOp::create(d.b, d.loc, pair.clone(element), both);
+    for (int64_t j = 0; j < 2; ++j)
+      out.push_back(vector::ExtractOp::create(d.b, d.loc, both, j));
+  }
+}
+
+/// Whether `op` is a power of two that one approximate instruction may give.
+static bool isFastExp2(Operation *op) {
+  auto exp2 = dyn_cast<math::Exp2Op>(op);
+  return exp2 && getElementTypeOrSelf(exp2.getType()).isF32() &&
+         arith::bitEnumContainsAll(exp2.getFastmath(),
+                                   arith::FastMathFlags::afn);
+}
+
+LogicalResult attn::distributeElementwise(FragmentDistributor &d,
+                                          Operation *op) {
+  Value result = op->getResult(0);
+  auto type = cast<VectorType>(result.getType());
+  Type element = type.getElementType();
+  OperationName fma(LLVM::FMAOp::getOperationName(), op->getContext());
+  return forEachLayout(d, result, [&](Layout layout) -> LogicalResult {
+    FailureOr<int64_t> size = sizeOf(d, op, type, layout);
+    if (failed(size))
+      return failure();
+    Fragment out;
+    auto truncate = dyn_cast<arith::TruncFOp>(op);
+    if (truncate && layout == Layout::Tile &&
+        element.getIntOrFloatBitWidth() == 16 &&
+        getElementTypeOrSelf(truncate.getIn().getType()).isF32()) {
+      truncatePairs(d, d.fragment(truncate.getIn(), layout), element, out);
+      d.set(result, layout, std::move(out));
+      return success();
+    }
+    for (int64_t i = 0; i < *size; ++i) {
+      if (isFastExp2(op)) {
+        Value x = d.fragment(op->getOperand(0), layout)[i];
+        out.push_back(attn_gpu::Exp2Op::create(d.b, d.loc, element, x));
+        continue;
+      }
+      // math.fma would become a call of libdevice.
+      bool isFma = isa<math::FmaOp>(op);
+      OperationState state(op->getLoc(), isFma ? fma : op->getName());
+      for (Value operand : op->getOperands()) {
+        auto vector = dyn_cast<VectorType>(operand.getType());
+        state.operands.push_back(vector && vector.getRank() > 0
+                                     ? d.fragment(operand, layout)[i]
+                                     : d.scalar(operand));
+      }
+      state.addTypes(element);
+      if (!isFma)
+        state.addAttributes(op->getAttrs());
+      out.push_back(d.b.create(state)->getResult(0));
+    }
+    d.set(result, layout, std::move(out));
+    return success();
+  });
+}
+
+LogicalResult attn::distributeStep(FragmentDistributor &d, vector::StepOp op) {
+  auto type = op.getType();
+  return forEachLayout(d, op, [&](Layout layout) -> LogicalResult {
+    FailureOr<int64_t> size = sizeOf(d, op, type, layout);
+    if (failed(size))
+      return failure();
+    Fragment out;
+    if (layout == Layout::Row) {
+      RowSplit split = *d.split(op, type.getDimSize(0));
+      for (int64_t i = 0; i < *size; ++i)
+        out.push_back(d.rowIndex(split, i / 2, i % 2));
+    } else {
+      for (int64_t i = 0; i < *size; ++i)
+        out.push_back(d.columnIndex(i / 2, i % 2));
+    }
+    d.set(op, layout, std::move(out));
+    return success();
+  });
+}
+
+/// Repeat `from`, a Row or a Column, so that it fills a tile.
+static Fragment fillTile(const Fragment &from, bool isRow, int64_t size,
+                         int64_t columnTiles) {
+  Fragment out;
+  for (int64_t i = 0; i < size; ++i) {
+    int64_t c = i % 2, r = i / 2 % 2, tile = i / 4;
+    out.push_back(isRow ? from[tile / columnTiles * 2 + r]
+                        : from[tile % columnTiles * 2 + c]);
+  }
+  return out;
+}
+
+LogicalResult attn::distributeBroadcast(FragmentDistributor &d,
+                                        vector::BroadcastOp op) {
+  VectorType type = op.getResultVectorType();
+  auto source = dyn_cast<VectorType>(op.getSourceType());
+  bool isScalar = !source || source.getRank() == 0;
+  return forEachLayout(d, op, [&](Layout layout) -> LogicalResult {
+    FailureOr<int64_t> size = sizeOf(d, op, type, layout);
+    if (failed(size))
+      return failure();
+    if (isScalar) {
+      Value value = d.scalar(op.getSource());
+      if (source)
+        value =
+            vector::ExtractOp::create(d.b, d.loc, value, ArrayRef<int64_t>{});
+      d.set(op, layout, Fragment(*size, value));
+      return success();
+    }
+    Layout from =
+        source.getRank() == 1 ? Layout::Column : layoutOfShape(source);
+    const Fragment &given = d.fragment(op.getSource(), from);
+    if (from == layout) {
+      d.set(op, layout, Fragment(given));
+      return success();
+    }
+    if (layout != Layout::Tile)
+      return op.emitOpError() << "has no rule for " << source << " to " << type;
+    d.set(op, layout,
+          fillTile(given, from == Layout::Row, *size, type.getDimSize(1) / 8));
+    return success();
+  });
+}
+
+LogicalResult attn::distributeShapeCast(FragmentDistributor &d,
+                                        vector::ShapeCastOp op) {
+  VectorType from = op.getSourceVectorType(), to = op.getResultVectorType();
+  VectorType wider = from.getRank() == 2 ? from : to;
+  if (from.getRank() + to.getRank() != 3 ||
+      layoutOfShape(wider) == Layout::Tile)
+    return op.emitOpError() << "has no rule for " << from << " to " << to;
+  Layout layout = layoutOfShape(wider);
+  d.set(op, layout, Fragment(d.fragment(op.getSource(), layout)));
+  return success();
+}
+
+LogicalResult attn::distributeSlice(FragmentDistributor &d,
+                                    vector::ExtractStridedSliceOp op) {
+  VectorType from = op.getSourceVectorType();
+  auto to = cast<VectorType>(op.getType());
+  auto number = [](ArrayAttr values, size_t i) -> int64_t {
+    return i < values.size() ? cast<IntegerAttr>(values[i]).getInt() : 0;
+  };
+  int64_t start = number(op.getOffsets(), 1);
+  if (from.getRank() != 2 || to.getDimSize(0) != from.getDimSize(0) ||
+      start % 8 != 0 || to.getDimSize(1) % 8 != 0)
+    return op.emitOpError() << "expects all rows and multiples of 8 columns, "
+                               "got columns "
+                            << start << " to " << start + to.getDimSize(1);
+  const Fragment &given = d.fragment(op.getSource(), Layout::Tile);
+  int64_t fromTiles = from.getDimSize(1) / 8, toTiles = to.getDimSize(1) / 8;
+  Fragment out;
+  for (size_t i = 0; i < given.size(); ++i) {
+    int64_t tile = i / 4 % fromTiles - start / 8;
+    if (tile >= 0 && tile < toTiles)
+      out.push_back(given[i]);
+  }
+  d.set(op, Layout::Tile, std::move(out));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+static Value combine(FragmentDistributor &d, vector::CombiningKind kind,
+                     Value x, Value y) {
+  return vector::makeArithReduction(d.b, d.loc, kind, x, y);
+}
+
+/// Reduce each row of a tile.
+static void reduceRows(FragmentDistributor &d, vector::MultiDimReductionOp op) {
+  const Fragment &given = d.fragment(op.getSource(), Layout::Tile);
+  const Fragment &acc = d.fragment(op.getAcc(), Layout::Row);
+  int64_t columnTiles = op.getSourceVectorType().getDimSize(1) / 8;
+  Fragment out;
+  for (size_t row = 0; row < acc.size(); ++row) {
+    Value all;
+    for (int64_t i = 0; i < columnTiles * 2; ++i) {
+      int64_t tile = row / 2 * columnTiles + i / 2;
+      Value next = given[tile * 4 + row % 2 * 2 + i % 2];
+      all = all ? combine(d, op.getKind(), all, next) : next;
+    }
+    for (int64_t lanes : {1, 2})
+      all = combine(d, op.getKind(), all, d.shuffleXor(all, lanes));
+    out.push_back(combine(d, op.getKind(), acc[row], all));
+  }
+  d.set(op.getResult(), Layout::Row, std::move(out));
+}
+
+/// Reduce all of a vector of i1 to one number that all threads know, or all of
+/// a warp where the op says that this is enough.
+static LogicalResult reduceAll(FragmentDistributor &d,
+                               vector::MultiDimReductionOp op) {
+  vector::CombiningKind kind = op.getKind();
+  bool isOr = kind == vector::CombiningKind::OR;
+  if (!op.getResult().getType().isInteger(1) ||
+      (!isOr && kind != vector::CombiningKind::AND))
+    return op.emitOpError() << "expects i1 and the kind 'or' or 'and' where a "
+                               "whole vector of the block is reduced";
+  const Fragment &given = d.fragment(op.getSource());
+  Value all = d.scalar(op.getAcc());
+  for (Value next : given)
+    all = combine(d, kind, all, next);
+  if (op->hasAttr("attn.warp_uniform")) {
+    auto vote = NVVM::VoteSyncKindAttr::get(d.b.getContext(),
+                                            isOr ? NVVM::VoteSyncKind::any
+                                                 : NVVM::VoteSyncKind::all);
+    all = NVVM::VoteSyncOp::create(d.b, d.loc, d.b.getI1Type(), d.integer(-1),
+                                   all, vote);
+  } else {
+    auto reduction = NVVM::BarrierReductionAttr::get(
+        d.b.getContext(),
+        isOr ? NVVM::BarrierReduction::OR : NVVM::BarrierReduction::AND);
+    Type i32 = d.b.getI32Type();
+    Value wide = arith::ExtUIOp::create(d.b, d.loc, i32, all);
+    Value any = NVVM::BarrierOp::create(d.b, d.loc, i32, Value(), Value(),
+                                        reduction, wide)
+                    .getResult(0);
+    all = arith::CmpIOp::create(d.b, d.loc, arith::CmpIPredicate::ne, any,
+                                d.integer(0));
+  }
+  d.mapScalar(op.getResult(), all);
+  return success();
+}
+
+LogicalResult attn::distributeReduction(FragmentDistributor &d,
+                                        vector::MultiDimReductionOp op) {
+  VectorType source = op.getSourceVectorType();
+  if (!isa<VectorType>(op.getResult().getType()))
+    return reduceAll(d, op);
+  if (source.getRank() != 2 || !op.isReducedDim(1) || op.isReducedDim(0) ||
+      layoutOfShape(source) != Layout::Tile)
+    return op.emitOpError() << "expects to reduce the columns of a matrix, or "
+                               "all of a vector";
+  reduceRows(d, op);
+  return success();
+}

@@ -1,0 +1,85 @@
+// RUN: attn-opt %s --pass-pipeline='builtin.module(gpu.module(attn-stage-copies))' --split-input-file | FileCheck %s
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// What is read once is copied in place; what a loop reads is copied one block ahead: the first one before the loop, each
+// next one behind the barrier after which nobody reads the stage that it goes to.
+//
+// CHECK-LABEL: gpu.func @loop
+// CHECK-SAME: attn.shared_bytes = 16384 : i64
+// CHECK: attn_gpu.copy_to_shared %arg0
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: nvvm.cp.async.wait.group 0
+// CHECK: gpu.barrier
+// CHECK: %[[Q:.*]] = attn_gpu.read_shared
+// CHECK: %[[ANY:.*]] = arith.cmpi slt, %{{.*}}, %[[N:.*]] : index
+// CHECK: attn_gpu.copy_to_shared %arg1{{.*}} when %[[ANY]]
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %[[N]] step %[[STEP:.*]] iter_args(%{{.*}}, %[[STAGE:.*]] = %c0_i32{{.*}})
+// CHECK-NEXT: nvvm.cp.async.wait.group 0
+// CHECK-NEXT: gpu.barrier
+// CHECK: %[[OTHER:.*]] = arith.xori %[[STAGE]], %c4096_i32
+// CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %[[STEP]]
+// CHECK: %[[MORE:.*]] = arith.cmpi slt, %[[NEXT]], %[[N]] : index
+// CHECK: %[[TO:.*]] = arith.addi %[[OTHER]], %c8192_i32
+// CHECK: attn_gpu.copy_to_shared %arg1[%[[NEXT]], %{{.*}}] to %[[TO]] when %[[MORE]] dims [0, 1] in_bounds [false, true]
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: %[[AT:.*]] = arith.addi %[[STAGE]], %c8192_i32
+// CHECK: %[[K:.*]] = attn_gpu.read_shared %[[AT]] : vector<32x64xf16>
+// CHECK: vector.contract {{.*}} %[[Q]], %[[K]]
+// CHECK: nvvm.cp.async.wait.group 0
+gpu.module @kernels {
+  gpu.func @loop(%q: memref<?x64xf16>, %k: memref<?x64xf16>, %n: index, %o: memref<64x32xf32>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>,
+                  attn.schedule = #attn.schedule<block_m = 64, block_n = 32, rows = 16, columns = 8, lanes = 2, warps = 4, stages = 2>} {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %pad = arith.constant 0.0 : f16
+    %zero = arith.constant dense<0.0> : vector<64x32xf32>
+    %qt = vector.transfer_read %q[%c0, %c0], %pad {in_bounds = [true, true]} : memref<?x64xf16>, vector<64x64xf16>
+    %s = scf.for %i = %c0 to %n step %c32 iter_args(%acc = %zero) -> (vector<64x32xf32>) {
+      %kt = vector.transfer_read %k[%i, %c0], %pad {in_bounds = [false, true]} : memref<?x64xf16>, vector<32x64xf16>
+      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %qt, %kt, %acc : vector<64x64xf16>, vector<32x64xf16> into vector<64x32xf32>
+      scf.yield %next : vector<64x32xf32>
+    }
+    vector.transfer_write %s, %o[%c0, %c0] {in_bounds = [true, true]} : vector<64x32xf32>, memref<64x32xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// With three stages two blocks are on their way, and the free stage is carried.
+//
+// CHECK-LABEL: gpu.func @three_stages
+// CHECK-SAME: attn.shared_bytes = 20480 : i64
+// CHECK-COUNT-2: attn_gpu.copy_to_shared %arg1
+// CHECK: scf.for {{.*}} iter_args(%{{.*}}, %[[STAGE:.*]] = %c0_i32{{.*}}, %[[FREE:.*]] = %c8192_i32{{.*}})
+// CHECK-NEXT: nvvm.cp.async.wait.group 1
+// CHECK-NEXT: gpu.barrier
+// CHECK: %[[TO:.*]] = arith.addi %[[FREE]]
+// CHECK: attn_gpu.copy_to_shared %arg1{{.*}} to %[[TO]]
+gpu.module @kernels {
+  gpu.func @three_stages(%q: memref<?x64xf16>, %k: memref<?x64xf16>, %n: index, %o: memref<64x32xf32>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>,
+                  attn.schedule = #attn.schedule<block_m = 64, block_n = 32, rows = 16, columns = 8, lanes = 2, warps = 4, stages = 3>} {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %pad = arith.constant 0.0 : f16
+    %zero = arith.constant dense<0.0> : vector<64x32xf32>
+    %qt = vector.transfer_read %q[%c0, %c0], %pad {in_bounds = [true, true]} : memref<?x64xf16>, vector<64x64xf16>
+    %s = scf.for %i = %c0 to %n step %c32 iter_args(%acc = %zero) -> (vector<64x32xf32>) {
+      %kt = vector.transfer_read %k[%i, %c0], %pad {in_bounds = [false, true]} : memref<?x64xf16>, vector<32x64xf16>
+      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %qt, %kt, %acc : vector<64x64xf16>, vector<32x64xf16> into vector<64x32xf32>
+      scf.yield %next : vector<64x32xf32>
+    }
+    vector.transfer_write %s, %o[%c0, %c0] {in_bounds = [true, true]} : vector<64x32xf32>, memref<64x32xf32>
+    gpu.return
+  }
+}
