@@ -76,8 +76,9 @@ private:
   IRMapping nextTask(scf::ForallOp task);
   scf::ForOp panelLoop();
   Value numberIn(scf::ForOp loop);
-  void askForShare(Value tile, Value isNow);
-  void ask(Value tile, Value from, Value to, int64_t locality);
+  void askForShares(ArrayRef<Value> tiles, Value isNow);
+  void askForShare(ArrayRef<Value> tiles, OpFoldResult size, Value isNow);
+  void ask(ArrayRef<Value> tiles, Value from, Value to, int64_t locality);
   void askForNextStrip();
 
   scf::ForOp strips;
@@ -204,10 +205,27 @@ static int64_t rowDimOf(Value tile) {
   return rowDim;
 }
 
-/// Ask for the part of `tile` that falls to this strip, if `isNow`.
-void BlockPrefetcher::askForShare(Value tile, Value isNow) {
+/// Ask for the part of each of `tiles` that falls to this strip, if `isNow`.
+void BlockPrefetcher::askForShares(ArrayRef<Value> tiles, Value isNow) {
+  // Tiles of as many rows share a loop.
+  SmallVector<std::pair<OpFoldResult, SmallVector<Value>>> groups;
+  for (Value tile : tiles) {
+    b.setInsertionPoint(strips);
+    OpFoldResult rows = memref::getMixedSize(b, loc, tile, rowDimOf(tile));
+    auto *group =
+        llvm::find_if(groups, [&](auto &other) { return other.first == rows; });
+    if (group == groups.end())
+      group = &groups.emplace_back(rows, SmallVector<Value>());
+    group->second.push_back(tile);
+  }
+  for (auto &[rows, some] : groups)
+    askForShare(some, rows, isNow);
+}
+
+void BlockPrefetcher::askForShare(ArrayRef<Value> tiles, OpFoldResult size,
+                                  Value isNow) {
   b.setInsertionPoint(strips);
-  Value rows = b.createOrFold<memref::DimOp>(loc, tile, rowDimOf(tile));
+  Value rows = getValueOrCreateConstantIndexOp(b, loc, size);
   rows = fold<arith::MinSIOp>(rows, index(most));
   Value range =
       fold<arith::SubIOp>(strips.getUpperBound(), strips.getLowerBound());
@@ -220,11 +238,12 @@ void BlockPrefetcher::askForShare(Value tile, Value isNow) {
   if (isNow)
     to = arith::SelectOp::create(b, loc, isNow, to, from);
   // Into L2: the panels in use have L1.
-  ask(tile, from, to, /*locality=*/2);
+  ask(tiles, from, to, /*locality=*/2);
 }
 
-/// Ask for what of rows `from` to `to` of `tile` falls to this panel.
-void BlockPrefetcher::ask(Value tile, Value from, Value to, int64_t locality) {
+/// Ask for what of rows `from` to `to` of each of `tiles` falls to this panel.
+void BlockPrefetcher::ask(ArrayRef<Value> tiles, Value from, Value to,
+                          int64_t locality) {
   if (panels) {
     Value some = index(kPanelRows);
     Value first = fold<arith::MulIOp>(numberIn(panels), some);
@@ -240,15 +259,17 @@ void BlockPrefetcher::ask(Value tile, Value from, Value to, int64_t locality) {
   auto loop = scf::ForOp::create(b, loc, from, to, index(1));
   place = b.saveInsertionPoint();
   b.setInsertionPointToStart(loop.getBody());
-  auto type = cast<MemRefType>(tile.getType());
-  int64_t rank = type.getRank(), bits = type.getElementTypeBitWidth();
-  SmallVector<Value> at(rank, index(0));
-  at[rowDimOf(tile)] = loop.getInductionVar();
-  for (int64_t channel = 0; channel < type.getDimSize(rank - 1);
-       channel += kLineBytes * 8 / bits) {
-    at[rank - 1] = index(channel);
-    memref::PrefetchOp::create(b, loc, tile, at, /*isWrite=*/false, locality,
-                               /*isDataCache=*/true);
+  for (Value tile : tiles) {
+    auto type = cast<MemRefType>(tile.getType());
+    int64_t rank = type.getRank(), bits = type.getElementTypeBitWidth();
+    SmallVector<Value> at(rank, index(0));
+    at[rowDimOf(tile)] = loop.getInductionVar();
+    for (int64_t channel = 0; channel < type.getDimSize(rank - 1);
+         channel += kLineBytes * 8 / bits) {
+      at[rank - 1] = index(channel);
+      memref::PrefetchOp::create(b, loc, tile, at, /*isWrite=*/false, locality,
+                                 /*isDataCache=*/true);
+    }
   }
 }
 
@@ -297,10 +318,8 @@ void BlockPrefetcher::run() {
   Block *body = panels ? panels.getBody() : strips.getBody();
   place = OpBuilder::InsertPoint(body, body->begin());
   askForNextStrip();
-  for (Value tile : ofTask)
-    askForShare(tile, isLast);
-  for (Value tile : ofBlock)
-    askForShare(tile, isNotLast);
+  askForShares(ofTask, isLast);
+  askForShares(ofBlock, isNotLast);
 }
 
 namespace {
