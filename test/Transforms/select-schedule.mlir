@@ -32,6 +32,23 @@ func.func @many_heads(%x: tensor<1x8x1024x64xf32>, %y: tensor<1x8x1024x512xf32>)
   return %o, %p : tensor<1x8x1024x64xf32>, tensor<1x8x1024x512xf32>
 }
 
+// Blocks of keys that are not known are as long as a quarter of the cache allows.
+//
+// CHECK-LABEL: func.func @unknown_keys
+// CHECK: schedule = <block_m = 64, block_n = 512,
+// CHECK: schedule = <block_m = 64, block_n = 256,
+func.func @unknown_keys(%q: tensor<1x2x64x64xf32>, %k: tensor<1x2x?x64xf32>,
+                        %y: tensor<1x2x64x256xf32>, %z: tensor<1x2x?x256xf32>)
+    -> (tensor<1x2x64x64xf32>, tensor<1x2x64x256xf32>) {
+  %o = attn.sdpa %q, %k, %k
+    : tensor<1x2x64x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>
+    -> tensor<1x2x64x64xf32>
+  %p = attn.sdpa %y, %z, %z
+    : tensor<1x2x64x256xf32>, tensor<1x2x?x256xf32>, tensor<1x2x?x256xf32>
+    -> tensor<1x2x64x256xf32>
+  return %o, %p : tensor<1x2x64x64xf32>, tensor<1x2x64x256xf32>
+}
+
 // A mask may take whole blocks: they stay small.
 //
 // CHECK-LABEL: func.func @masked
