@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +38,9 @@ SharedNotes::~SharedNotes() {
   if (notes)
     munmap(notes, sizeof(Notes));
 }
+
+/// Seconds that a process may wait, for each of those that it may work.
+constexpr unsigned kMostWaiting = 30;
 
 /// Copy as much of `text` as fits.
 static void copyText(MutableArrayRef<char> to, StringRef text) {
@@ -66,9 +70,13 @@ IsolatedProcess::IsolatedProcess(llvm::function_ref<void()> work,
     : id(fork()), seconds(seconds) {
   if (id != 0)
     return;
-  // The default action of the alarm ends the process.
+  // Of its own time, which does not pass faster where others need the processor;
+  // the default action of either signal ends the process.
+  std::signal(SIGXCPU, SIG_DFL);
   std::signal(SIGALRM, SIG_DFL);
-  alarm(seconds);
+  rlimit limit = {seconds, RLIM_INFINITY};
+  setrlimit(RLIMIT_CPU, &limit);
+  alarm(kMostWaiting * seconds);
   int null = quiet ? open("/dev/null", O_WRONLY) : -1;
   if (null >= 0)
     dup2(null, STDERR_FILENO);
@@ -82,10 +90,13 @@ std::optional<std::string> IsolatedProcess::wait() const {
   int status = 0;
   if (waitpid(id, &status, 0) != id)
     return "a process was lost";
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+    return "takes more than " + std::to_string(seconds) + " seconds";
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    return "waits for more than " + std::to_string(kMostWaiting * seconds) +
+           " seconds";
   if (WIFSIGNALED(status))
-    return WTERMSIG(status) == SIGALRM
-               ? "takes more than " + std::to_string(seconds) + " seconds"
-               : "crashes: " + std::string(strsignal(WTERMSIG(status)));
+    return "crashes: " + std::string(strsignal(WTERMSIG(status)));
   if (WEXITSTATUS(status) != 0)
     return "ends its process with status " +
            std::to_string(WEXITSTATUS(status));
