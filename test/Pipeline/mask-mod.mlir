@@ -5,7 +5,19 @@
 // RUN: attnc %t/attribute.mlir --stop-after=tiles -o %t/attribute-tiles.mlir
 // RUN: attnc %t/region.mlir --stop-after=tiles -o %t/region-tiles.mlir
 // RUN: diff %t/attribute-tiles.mlir %t/region-tiles.mlir
+// RUN: FileCheck %s --check-prefix=TILES --input-file=%t/region-tiles.mlir
 // RUN: attnc %t/remarks.mlir --stop-after=tiles --remarks=attn -o %t/remarks-tiles.mlir 2>&1 | FileCheck %s
+
+// The loops of both kernels go from the first key of the window to the row's own, and the blocks at their ends exclude by
+// attributes; nothing of the region is left.
+//
+// TILES-LABEL: func.func @f
+// TILES-NOT: mask_mod
+// TILES: attn.block_step {{.*}} causal {{.*}}window = <left = 100>
+// TILES-NOT: mask_mod
+// TILES: attn.block_step {{.*}} causal {{.*}}window = <left = 100>
+// TILES-NOT: mask_mod
+// TILES: return
 
 // CHECK-DAG: Passed{{.*}}BlockRange{{.*}}blocks of keys that mask_mod leaves out are skipped
 // CHECK-DAG: Missed{{.*}}BlockRange{{.*}}nothing is known of 'arith.ceildivui' on a block

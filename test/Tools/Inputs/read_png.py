@@ -23,17 +23,26 @@ def chunks(data):
         at += 12 + length
 
 
+def rows(data, width, height, size):
+    """Yield the bytes of each row of points of `size` bytes."""
+    length = 1 + size * width
+    assert len(data) == height * length, "wrong number of points"
+    for y in range(height):
+        assert data[y * length] == 0, "expects rows as they are"
+        yield data[y * length + 1:(y + 1) * length]
+
+
 for path in sys.argv[1:]:
     with open(path, "rb") as file:
-        parts = list(chunks(file.read()))
-    assert [name for name, _ in parts] == ["IHDR", "IDAT", "IEND"]
-    width, height, bits, kind = struct.unpack(">IIBB", parts[0][1][:10])
-    assert (bits, kind) == (8, 2), "expects three colours of eight bits"
-    rows = zlib.decompress(parts[1][1])
-    assert len(rows) == height * (1 + 3 * width), "wrong number of points"
+        parts = dict(chunks(file.read()))
+    width, height, bits, kind = struct.unpack(">IIBB", parts["IHDR"][:10])
+    assert (bits, kind) in ((8, 2), (8, 3)), "expects three colours of eight bits, or numbers of colours"
+    assert list(parts) == ["IHDR", *(["PLTE"] if kind == 3 else []), "IDAT", "IEND"]
+    palette, size = parts.get("PLTE"), 3 if kind == 2 else 1
     colors = collections.Counter()
-    for y in range(height):
-        row = rows[y * (1 + 3 * width):(y + 1) * (1 + 3 * width)]
-        assert row[0] == 0
-        colors.update(row[1 + 3 * x:4 + 3 * x].hex() for x in range(width))
-    print(f"{width} x {height}, darkest cells {colors['0a245a']}")
+    for row in rows(zlib.decompress(parts["IDAT"]), width, height, size):
+        colors.update(row[size * x:size * x + size] for x in range(width))
+    named = collections.Counter()
+    for color, count in colors.items():
+        named[(color if palette is None else palette[3 * color[0]:3 * color[0] + 3]).hex()] += count
+    print(f"{width} x {height}, darkest cells {named['0a245a']}")
