@@ -6,6 +6,7 @@
 // RUN: attn-run %t/window_endless.mlir | FileCheck %s
 // RUN: attn-run %t/prefill.mlir | FileCheck %s
 // RUN: attn-run %t/batch.mlir | FileCheck %s
+// RUN: attn-run %t/sequences.mlir | FileCheck %s
 // RUN: attn-run %t/threads.mlir --threads=1 --output=%t.1.npy
 // RUN: attn-run %t/threads.mlir --threads=2 --output=%t.2.npy
 // RUN: cmp %t.1.npy %t.2.npy
@@ -143,6 +144,36 @@ func.func @batch(%x: tensor<17x2x33x8xf32>) -> tensor<f32> {
   %d = linalg.generic {indexing_maps = [#whole, #whole, #none],
       iterator_types = ["reduction", "reduction", "reduction", "reduction"]}
       ins(%a, %b : tensor<1x2x33x8xf32>, tensor<1x2x33x8xf32>) outs(%zero : tensor<f32>) {
+  ^bb0(%left: f32, %right: f32, %largest: f32):
+    %difference = arith.subf %left, %right : f32
+    %size = math.absf %difference : f32
+    %larger = arith.maximumf %largest, %size : f32
+    linalg.yield %larger : f32
+  } -> tensor<f32>
+  return %d : tensor<f32>
+}
+
+//--- sequences.mlir
+
+#whole = affine_map<(m, h, e) -> (m, h, e)>
+#none = affine_map<(m, h, e) -> ()>
+
+// A sequence of one row is the same alone and before one of 40 rows.
+func.func @sequences(%x: tensor<41x2x8xf32>) -> tensor<f32> {
+  %both = arith.constant dense<[0, 1, 41]> : tensor<3xi32>
+  %keys = arith.constant dense<[0, 30, 41]> : tensor<3xi32>
+  %alone = arith.constant dense<[0, 1]> : tensor<2xi32>
+  %its = arith.constant dense<[0, 30]> : tensor<2xi32>
+  %row = tensor.extract_slice %x[0, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<41x2x8xf32> to tensor<1x2x8xf32>
+  %some = tensor.extract_slice %x[0, 0, 0] [30, 2, 8] [1, 1, 1] : tensor<41x2x8xf32> to tensor<30x2x8xf32>
+  %all = attn.sdpa %x, %x, %x cu_seqlens_q(%both : tensor<3xi32>) cu_seqlens_k(%keys : tensor<3xi32>)
+    : tensor<41x2x8xf32>, tensor<41x2x8xf32>, tensor<41x2x8xf32> -> tensor<41x2x8xf32>
+  %a = tensor.extract_slice %all[0, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<41x2x8xf32> to tensor<1x2x8xf32>
+  %b = attn.sdpa %row, %some, %some cu_seqlens_q(%alone : tensor<2xi32>) cu_seqlens_k(%its : tensor<2xi32>)
+    : tensor<1x2x8xf32>, tensor<30x2x8xf32>, tensor<30x2x8xf32> -> tensor<1x2x8xf32>
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  %d = linalg.generic {indexing_maps = [#whole, #whole, #none], iterator_types = ["reduction", "reduction", "reduction"]}
+      ins(%a, %b : tensor<1x2x8xf32>, tensor<1x2x8xf32>) outs(%zero : tensor<f32>) {
   ^bb0(%left: f32, %right: f32, %largest: f32):
     %difference = arith.subf %left, %right : f32
     %size = math.absf %difference : f32
