@@ -27,15 +27,16 @@ void mlir::attn::addCaptured(const FuzzCase &fuzz,
 /// Return the body of a score_mod that is no rule with a name.
 static StringRef getScoreBody(StringRef score) {
   if (score == "tanh")
-    return "%c = arith.constant 0.25 : FLOAT\n %x = arith.mulf %s, %c : FLOAT\n"
-           " %y = math.tanh %x : FLOAT\n %z = arith.divf %y, %c : FLOAT\n"
+    return "%c = arith.constant 0.25 : FLOAT\n %first = arith.mulf %s, %c : "
+           "FLOAT\n"
+           " %y = math.tanh %first : FLOAT\n %z = arith.divf %y, %c : FLOAT\n"
            " attn.yield %z : FLOAT\n";
   // Every third score of a row is -inf.
   return "%c = arith.constant 3 : index\n %d = arith.addi %i, %j : index\n"
          " %r = arith.remsi %d, %c : index\n"
-         " %x = arith.index_cast %r : index to i32\n"
+         " %first = arith.index_cast %r : index to i32\n"
          " %one = arith.constant 1 : i32\n"
-         " %y = arith.cmpi eq, %x, %one : i32\n"
+         " %y = arith.cmpi eq, %first, %one : i32\n"
          " %low = arith.constant LOWEST : FLOAT\n"
          " %z = arith.select %y, %low, %s : FLOAT\n attn.yield %z : FLOAT\n";
 }
@@ -46,29 +47,30 @@ static StringRef getMaskBody(StringRef rule) {
     return "%c = arith.constant 40 : index\n %t = arith.constant 3 : index\n"
            " %o = arith.constant 0 : index\n %d = arith.subi %i, %j : index\n"
            " %r = arith.remsi %d, %t : index\n"
-           " %x = arith.cmpi eq, %r, %o : index\n"
+           " %first = arith.cmpi eq, %r, %o : index\n"
            " %a = math.absi %d : index\n %y = arith.cmpi sle, %a, %c : index\n"
-           " %k = arith.andi %x, %y : i1\n";
+           " %k = arith.andi %first, %y : i1\n";
   if (rule == "chunks")
     return "%c = arith.constant 64 : index\n"
-           " %x = arith.floordivsi %i, %c : index\n"
+           " %first = arith.floordivsi %i, %c : index\n"
            " %y = arith.divsi %j, %c : index\n"
-           " %e = arith.cmpi ne, %x, %y : index\n %t = arith.constant true\n"
+           " %e = arith.cmpi ne, %first, %y : index\n %t = arith.constant "
+           "true\n"
            " %k = arith.xori %e, %t : i1\n";
   if (rule == "globals")
     return "%c = arith.constant 5 : index\n %w = arith.constant 30 : index\n"
            " %d = arith.subi %j, %i : index\n %a = math.absi %d : index\n"
-           " %x = arith.cmpi slt, %a, %w : index\n"
+           " %first = arith.cmpi slt, %a, %w : index\n"
            " %y = arith.cmpi slt, %i, %c : index\n"
            " %z = arith.cmpi slt, %j, %c : index\n"
-           " %u = arith.ori %x, %y : i1\n %k = arith.ori %u, %z : i1\n";
+           " %u = arith.ori %first, %y : i1\n %k = arith.ori %u, %z : i1\n";
   if (rule == "band") // which becomes attributes, in part
     return "%c = arith.constant 33 : index\n %f = arith.constant 7 : index\n"
            " %d = arith.subi %i, %j : index\n"
-           " %x = arith.cmpi slt, %d, %c : index\n"
+           " %first = arith.cmpi slt, %d, %c : index\n"
            " %y = arith.cmpi sle, %j, %i : index\n"
            " %z = arith.cmpi ne, %j, %f : index\n"
-           " %u = arith.andi %x, %y : i1\n %k = arith.andi %z, %u : i1\n";
+           " %u = arith.andi %first, %y : i1\n %k = arith.andi %z, %u : i1\n";
   return "%k = tensor.extract %edges[%i, %j] : EDGES\n";
 }
 
