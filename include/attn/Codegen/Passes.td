@@ -421,6 +421,34 @@ def ExpandSmallFloats : Pass<"attn-expand-small-floats"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def SpecializeKernels
+    : Pass<"attn-specialize-kernels", "::mlir::ModuleOp"> {
+  let summary = "kernels for rows of whole chunks of 16 bytes, and for any rows";
+  let description = [{
+    Doubles each kernel with a schedule whose products read its arguments, and lets its
+    launch decide between the two: where rows are contiguous and begin at multiples of 16
+    bytes, the kernel with `attn.aligned = true` copies 16 bytes at once and without asking;
+    else `attn.aligned = false` copies number by number.
+
+    ```mlir
+    gpu.launch_func @kernels::@k blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1) args(%q : memref<?x64xf16>)
+    ```
+
+    becomes
+
+    ```mlir
+    scf.if %fits {
+      gpu.launch_func @kernels::@k blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1) args(%q : memref<?x64xf16>)
+    } else {
+      gpu.launch_func @kernels::@k_any blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1) args(%q : memref<?x64xf16>)
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def StageCopies : Pass<"attn-stage-copies", "::mlir::gpu::GPUModuleOp"> {
   let summary = "what products read, in shared memory ahead of time";
   let description = [{

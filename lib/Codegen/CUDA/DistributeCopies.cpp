@@ -10,8 +10,9 @@
 //   nvvm.cp.async.shared.global %to, %from, 16, cache = cg, %size
 //
 // where %size is 0 for a row outside, and less than 16 where a row ends in the middle: what is not read becomes 0. Four
-// threads copy 64 neighbouring bytes of a row. Copies of 16 bytes need addresses that are multiples of 16. Unless the
-// function has `attn.aligned`, it is decided at run time, and otherwise the threads load and store number by number.
+// threads copy 64 neighbouring bytes of a row. Copies of 16 bytes need rows that are contiguous and begin at multiples of
+// 16 bytes. `attn.aligned` of the function says whether they do; without it it is decided at run time. Where they do not,
+// threads load and store number by number.
 
 #include "FragmentDistributor.h"
 
@@ -67,6 +68,7 @@ struct TileCopy {
 
   void locate();
   Value isAligned();
+  Value rowsLeft();
   void copyChunks();
   Value chunkSize(Value valid, Value lane, int64_t chunk);
   void copyNumbers();
@@ -100,9 +102,25 @@ Value TileCopy::isAligned() {
                                constant(0));
 }
 
+/// Rows of the tile that are inside, an i32; 0 if nothing is copied. Null for
+/// all.
+Value TileCopy::rowsLeft() {
+  Value left;
+  if (rows) {
+    left = arith::SubIOp::create(b, loc, rows, row);
+    left =
+        arith::MinSIOp::create(b, loc, left, d.index(tile.type.getDimSize(0)));
+    left = arith::IndexCastOp::create(b, loc, b.getI32Type(), left);
+  }
+  if (!when)
+    return left;
+  if (!left)
+    left = d.integer(tile.type.getDimSize(0));
+  return arith::SelectOp::create(b, loc, when, left, d.integer(0));
+}
+
 /// Bytes to read of the thread's chunk; null for all.
 Value TileCopy::chunkSize(Value valid, Value lane, int64_t chunk) {
-  valid = both(valid, when);
   Value size;
   if (columns) {
     Value first =
@@ -128,7 +146,6 @@ void TileCopy::copyChunks() {
   Value shift = d.integer(llvm::Log2_64(lanes));
   Value mine = arith::ShRUIOp::create(b, loc, d.thread, shift);
   Value lane = arith::AndIOp::create(b, loc, d.thread, d.integer(lanes - 1));
-  Value mineIndex = arith::IndexCastUIOp::create(b, loc, index, mine);
   Value laneIndex = arith::IndexCastUIOp::create(b, loc, index, lane);
   Value along =
       mul(arith::ExtUIOp::create(b, loc, i64, lane), constant(kChunkBytes));
@@ -136,17 +153,13 @@ void TileCopy::copyChunks() {
       add(add(start, mul(arith::ExtUIOp::create(b, loc, i64, mine), rowStride)),
           along);
   auto pointerType = LLVM::LLVMPointerType::get(b.getContext(), 1);
+  Value left = rowsLeft();
   for (int64_t pass = 0; pass * passRows < rowCount; ++pass) {
     Value valid, source = base;
-    if (rows) {
-      Value at = add(row, d.addIndex(mineIndex, pass * passRows));
-      valid = less(at, rows);
-    }
+    if (left)
+      valid = less(d.addInteger(mine, pass * passRows), left);
     if (pass > 0)
       source = add(base, mul(rowStride, constant(pass * passRows)));
-    // A row outside is not read, but its address should be one that exists.
-    if (valid)
-      source = arith::SelectOp::create(b, loc, valid, source, start);
     Value from = LLVM::IntToPtrOp::create(b, loc, pointerType, source);
     auto copyRow = [&] {
       for (int64_t chunk = 0; chunk < chunks; chunk += lanes) {
@@ -166,7 +179,7 @@ void TileCopy::copyChunks() {
       continue;
     }
     Value inTile =
-        less(d.addIndex(mineIndex, pass * passRows), d.index(rowCount));
+        less(d.addInteger(mine, pass * passRows), d.integer(rowCount));
     auto branch = scf::IfOp::create(b, loc, inTile);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
@@ -235,13 +248,15 @@ LogicalResult attn::distributeCopy(FragmentDistributor &d,
                 d.loc};
   auto type = cast<MemRefType>(op.getSource().getType());
   auto [strides, offset] = type.getStridesAndOffset();
+  auto known = op->getParentOfType<gpu::GPUFuncOp>()->getAttrOfType<BoolAttr>(
+      "attn.aligned");
   copy.locate();
-  if (strides[op.getDims()[1]] != 1) {
-    copy.copyNumbers();
+  if (known && known.getValue()) {
+    copy.copyChunks();
     return success();
   }
-  if (op->getParentOfType<gpu::GPUFuncOp>()->hasAttr("attn.aligned")) {
-    copy.copyChunks();
+  if (known || strides[op.getDims()[1]] != 1) {
+    copy.copyNumbers();
     return success();
   }
   auto branch = scf::IfOp::create(d.b, d.loc, copy.isAligned(),

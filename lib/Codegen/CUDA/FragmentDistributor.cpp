@@ -140,10 +140,10 @@ Value FragmentDistributor::index(int64_t value) {
   return known;
 }
 
-Value FragmentDistributor::addIndex(Value value, int64_t constant) {
+Value FragmentDistributor::addInteger(Value value, int64_t constant) {
   if (constant == 0)
     return value;
-  return arith::AddIOp::create(b, loc, value, index(constant),
+  return arith::AddIOp::create(b, loc, value, integer(constant),
                                arith::IntegerOverflowFlags::nsw);
 }
 

@@ -67,7 +67,7 @@ public:
   // Numbers, all i32, made once at the start of the function.
   Value integer(int64_t value);
   Value index(int64_t value);
-  Value addIndex(Value value, int64_t constant);
+  Value addInteger(Value value, int64_t constant);
   /// Return the first row of this thread, where each warp has `split.tiles`.
   Value firstRow(RowSplit split);
   /// Return row `r` (0 or 1) of the thread's rows in 16 rows `tile`, an index.

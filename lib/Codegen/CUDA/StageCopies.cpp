@@ -69,6 +69,20 @@ struct StagedRead {
   }
 };
 
+/// What a loop copies ahead, where in its first stage, and how far stages are
+/// apart.
+struct LoopStages {
+  ArrayRef<StagedRead> reads;
+  SmallVector<int64_t> starts;
+  int64_t bytes;
+};
+
+/// A read before a loop that is waited for with the loop's first copies.
+struct LateRead {
+  const StagedRead *read;
+  Value offset;
+};
+
 /// Stages all reads of one function.
 class Stager {
 public:
@@ -94,7 +108,14 @@ private:
     used += bytes;
     return start;
   }
-  void replaceByShared(const StagedRead &read, Value offset);
+  void replaceByShared(const StagedRead &read, Value offset, Operation *before);
+  Value iterationAfter(Value iteration, scf::ForOp loop, int64_t steps);
+  void copyStage(const LoopStages &stage, scf::ForOp loop, Value iteration,
+                 Value to);
+  Value nextStage(const LoopStages &of, Value stage);
+  ValueRange carryStages(const LoopStages &of, scf::ForOp &loop);
+  scf::ForOp loopBehind(vector::TransferReadOp read);
+  void stageLate(const StagedRead &read, scf::ForOp loop);
 
   gpu::GPUFuncOp function;
   IRRewriter rewriter;
@@ -103,6 +124,7 @@ private:
   int64_t used = 0;
   llvm::MapVector<Operation *, SmallVector<StagedRead>> loops;
   SmallVector<StagedRead> others;
+  DenseMap<Operation *, SmallVector<LateRead>> lateReads;
 };
 } // namespace
 
@@ -127,16 +149,19 @@ static bool dependsOnIterationOnly(Value value, scf::ForOp loop) {
   if (value == loop.getInductionVar() || loop.isDefinedOutsideOfLoop(value))
     return true;
   Operation *op = value.getDefiningOp();
-  return op && op->getBlock() == loop.getBody() && isPure(op) &&
-         op->getNumRegions() == 0 &&
+  return op && isPure(op) && op->getNumRegions() == 0 &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
            return dependsOnIterationOnly(operand, loop);
          });
 }
 
-/// The loop in which `read` can be done ahead of time; null if there is none.
+/// The loop in which `read` can be done ahead of time; null if there is none. It
+/// is done whether a branch inside the loop asks for it or not.
 static scf::ForOp loopAhead(vector::TransferReadOp read) {
-  auto loop = dyn_cast<scf::ForOp>(read->getParentOp());
+  Operation *parent = read->getParentOp();
+  while (isa<scf::IfOp>(parent))
+    parent = parent->getParentOp();
+  auto loop = dyn_cast<scf::ForOp>(parent);
   if (!loop || !dependsOnIterationOnly(read.getBase(), loop) ||
       !llvm::all_of(read.getIndices(), [&](Value index) {
         return dependsOnIterationOnly(index, loop);
@@ -223,81 +248,128 @@ void Stager::copy(const StagedRead &staged, Value offset, Value when,
       offset, when, staged.dims, inBounds, read.getVectorType());
 }
 
-void Stager::replaceByShared(const StagedRead &staged, Value offset) {
+/// Let the tile at `offset`, read before `before`, replace `staged`.
+void Stager::replaceByShared(const StagedRead &staged, Value offset,
+                             Operation *before) {
   vector::TransferReadOp read = staged.read;
-  rewriter.replaceOpWithNewOp<attn_gpu::ReadSharedOp>(
-      read, read.getVectorType(), offset);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(before);
+  Value tile = attn_gpu::ReadSharedOp::create(rewriter, read.getLoc(),
+                                              read.getVectorType(), offset);
+  rewriter.replaceOp(read, tile);
 }
 
-void Stager::stageLoop(scf::ForOp loop, ArrayRef<StagedRead> reads) {
-  int64_t stageBytes = 0;
-  SmallVector<int64_t> starts;
-  for (const StagedRead &read : reads) {
-    starts.push_back(stageBytes);
-    stageBytes += read.bytes;
-  }
-  loc = loop.getLoc();
-  rewriter.setInsertionPoint(loop);
-  int64_t base = allocate(stages * stageBytes);
-  auto issue = [&](Value iteration, Value to) {
-    Value when = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
-                                       iteration, loop.getUpperBound());
-    for (auto [read, start] : llvm::zip_equal(reads, starts)) {
-      Value offset =
-          arith::AddIOp::create(rewriter, loc, to, integer(base + start));
-      copy(read, offset, when, loop, iteration);
-    }
-    commit();
-  };
-  auto later = [&](Value iteration, int64_t steps) -> Value {
-    for (int64_t i = 0; i < steps; ++i)
-      iteration =
-          arith::AddIOp::create(rewriter, loc, iteration, loop.getStep(),
-                                arith::IntegerOverflowFlags::nsw);
-    return iteration;
-  };
-  for (int64_t stage = 0; stage + 1 < stages; ++stage)
-    issue(later(loop.getLowerBound(), stage), integer(stage * stageBytes));
+Value Stager::iterationAfter(Value iteration, scf::ForOp loop, int64_t steps) {
+  for (int64_t i = 0; i < steps; ++i)
+    iteration = arith::AddIOp::create(rewriter, loc, iteration, loop.getStep(),
+                                      arith::IntegerOverflowFlags::nsw);
+  return iteration;
+}
 
-  // The stage of this block is carried, and so is, with more than two, the one
-  // that is free.
-  Value zero = integer(0), last = integer((stages - 1) * stageBytes);
-  SmallVector<Value> inits{zero};
+/// Copy all that `iteration` of a loop reads to the stage `to`; nothing where it
+/// is no iteration.
+void Stager::copyStage(const LoopStages &stage, scf::ForOp loop,
+                       Value iteration, Value to) {
+  Value when = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
+                                     iteration, loop.getUpperBound());
+  for (const auto &[read, start] : llvm::zip_equal(stage.reads, stage.starts)) {
+    Value offset = arith::AddIOp::create(rewriter, loc, to, integer(start));
+    copy(read, offset, when, loop, iteration);
+  }
+  commit();
+}
+
+/// The stage after `stage`.
+Value Stager::nextStage(const LoopStages &of, Value stage) {
+  if (stages == 2)
+    return arith::XOrIOp::create(rewriter, loc, stage, integer(of.bytes));
+  Value up = arith::AddIOp::create(rewriter, loc, stage, integer(of.bytes));
+  Value isLast = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                                       stage, integer((stages - 1) * of.bytes));
+  return arith::SelectOp::create(rewriter, loc, isLast, integer(0), up);
+}
+
+/// Let `loop` carry the stage of its block and, with more than two, the one that
+/// is free; return them.
+ValueRange Stager::carryStages(const LoopStages &of, scf::ForOp &loop) {
+  SmallVector<Value> inits{integer(0)};
   if (stages > 2)
-    inits.push_back(last);
-  auto next = [&](Value stage) -> Value {
-    if (stages == 2)
-      return arith::XOrIOp::create(rewriter, loc, stage, integer(stageBytes));
-    Value up = arith::AddIOp::create(rewriter, loc, stage, integer(stageBytes));
-    Value wraps =
-        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, stage,
-                              integer((stages - 1) * stageBytes));
-    return arith::SelectOp::create(rewriter, loc, wraps, integer(0), up);
-  };
-  auto replaced = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+    inits.push_back(integer((stages - 1) * of.bytes));
+  loop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
       rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
       [&](OpBuilder &b, Location, ArrayRef<BlockArgument> carried) {
         OpBuilder::InsertionGuard guard(rewriter);
         rewriter.restoreInsertionPoint(b.saveInsertionPoint());
-        SmallVector<Value> out;
+        SmallVector<Value> next;
         for (BlockArgument stage : carried)
-          out.push_back(next(stage));
-        return out;
+          next.push_back(nextStage(of, stage));
+        return next;
       }));
-  loop = replaced;
-  ValueRange carried = loop.getRegionIterArgs().take_back(stages > 2 ? 2 : 1);
+  return loop.getRegionIterArgs().take_back(inits.size());
+}
+
+void Stager::stageLoop(scf::ForOp loop, ArrayRef<StagedRead> reads) {
+  LoopStages of{reads, {}, 0};
+  for (const StagedRead &read : reads) {
+    of.starts.push_back(used + of.bytes);
+    of.bytes += read.bytes;
+  }
+  used += stages * of.bytes;
+  SmallVector<LateRead> late = std::move(lateReads[loop]);
+  loc = loop.getLoc();
+  rewriter.setInsertionPoint(loop);
+  for (int64_t stage = 0; stage + 1 < stages; ++stage)
+    copyStage(of, loop, iterationAfter(loop.getLowerBound(), loop, stage),
+              integer(stage * of.bytes));
+  if (!late.empty()) {
+    wait(stages - 1);
+    barrier();
+    for (LateRead &read : late)
+      replaceByShared(*read.read, read.offset, loop);
+  }
+  ValueRange carried = carryStages(of, loop);
   rewriter.setInsertionPointToStart(loop.getBody());
   wait(stages - 2);
   barrier();
-  Value free = stages > 2 ? carried[1] : next(carried[0]);
-  issue(later(loop.getInductionVar(), stages - 1), free);
-  for (auto [read, start] : llvm::zip_equal(reads, starts)) {
-    rewriter.setInsertionPoint(read.read);
-    replaceByShared(read, arith::AddIOp::create(rewriter, loc, carried[0],
-                                                integer(base + start)));
+  Value free = stages > 2 ? carried[1] : nextStage(of, carried[0]);
+  copyStage(of, loop, iterationAfter(loop.getInductionVar(), loop, stages - 1),
+            free);
+  for (const auto &[read, start] : llvm::zip_equal(reads, of.starts)) {
+    vector::TransferReadOp op = read.read;
+    rewriter.setInsertionPoint(op);
+    Value offset =
+        arith::AddIOp::create(rewriter, loc, carried[0], integer(start));
+    replaceByShared(read, offset, op);
   }
   rewriter.setInsertionPointAfter(loop);
   wait(0);
+}
+
+/// The first loop that copies ahead behind `read`, if nothing uses it before.
+scf::ForOp Stager::loopBehind(vector::TransferReadOp read) {
+  Block *block = read->getBlock();
+  for (auto &[op, reads] : loops) {
+    if (op->getBlock() != block || op->isBeforeInBlock(read))
+      continue;
+    for (Operation *user : read->getUsers()) {
+      Operation *at = block->findAncestorOpInBlock(*user);
+      if (!at || (at != op && at->isBeforeInBlock(op)))
+        return {};
+    }
+    return cast<scf::ForOp>(op);
+  }
+  return {};
+}
+
+/// Start to copy what the loop behind `staged` waits for.
+void Stager::stageLate(const StagedRead &staged, scf::ForOp loop) {
+  vector::TransferReadOp read = staged.read;
+  loc = read.getLoc();
+  rewriter.setInsertionPoint(read);
+  Value offset = integer(allocate(staged.bytes));
+  copy(staged, offset, Value());
+  commit();
+  lateReads[loop].push_back({&staged, offset});
 }
 
 void Stager::stageInPlace(const StagedRead &staged) {
@@ -311,14 +383,18 @@ void Stager::stageInPlace(const StagedRead &staged) {
   commit();
   wait(0);
   barrier();
-  replaceByShared(staged, offset);
+  replaceByShared(staged, offset, read);
 }
 
 LogicalResult Stager::run() {
   if (failed(collect()))
     return failure();
-  for (const StagedRead &read : others)
-    stageInPlace(read);
+  for (const StagedRead &read : others) {
+    if (scf::ForOp loop = loopBehind(read.read))
+      stageLate(read, loop);
+    else
+      stageInPlace(read);
+  }
   for (auto &[loop, reads] : loops)
     stageLoop(cast<scf::ForOp>(loop), reads);
   function->setAttr("attn.shared_bytes", rewriter.getI64IntegerAttr(used));

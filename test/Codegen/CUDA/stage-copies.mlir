@@ -4,19 +4,19 @@
 #b = affine_map<(m, n, k) -> (n, k)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// What is read once is copied in place; what a loop reads is copied one block ahead: the first one before the loop, each
-// next one behind the barrier after which nobody reads the stage that it goes to.
+// What a loop reads is copied one block ahead: the first one before the loop, each next one behind the barrier after which
+// nobody reads the stage that it goes to. What is read once is waited for behind the loop's first copy.
 //
 // CHECK-LABEL: gpu.func @loop
 // CHECK-SAME: attn.shared_bytes = 16384 : i64
 // CHECK: attn_gpu.copy_to_shared %arg0
 // CHECK: nvvm.cp.async.commit.group
-// CHECK: nvvm.cp.async.wait.group 0
-// CHECK: gpu.barrier
-// CHECK: %[[Q:.*]] = attn_gpu.read_shared
 // CHECK: %[[ANY:.*]] = arith.cmpi slt, %{{.*}}, %[[N:.*]] : index
 // CHECK: attn_gpu.copy_to_shared %arg1{{.*}} when %[[ANY]]
 // CHECK: nvvm.cp.async.commit.group
+// CHECK: nvvm.cp.async.wait.group 1
+// CHECK: gpu.barrier
+// CHECK: %[[Q:.*]] = attn_gpu.read_shared
 // CHECK: scf.for %[[I:.*]] = %{{.*}} to %[[N]] step %[[STEP:.*]] iter_args(%{{.*}}, %[[STAGE:.*]] = %c0_i32{{.*}})
 // CHECK-NEXT: nvvm.cp.async.wait.group 0
 // CHECK-NEXT: gpu.barrier
@@ -78,6 +78,46 @@ gpu.module @kernels {
       %kt = vector.transfer_read %k[%i, %c0], %pad {in_bounds = [false, true]} : memref<?x64xf16>, vector<32x64xf16>
       %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %qt, %kt, %acc : vector<64x64xf16>, vector<32x64xf16> into vector<64x32xf32>
       scf.yield %next : vector<64x32xf32>
+    }
+    vector.transfer_write %s, %o[%c0, %c0] {in_bounds = [true, true]} : vector<64x32xf32>, memref<64x32xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// A step that a branch may skip is copied ahead all the same.
+//
+// CHECK-LABEL: gpu.func @branch
+// CHECK: scf.for
+// CHECK: attn_gpu.copy_to_shared %arg1
+// CHECK: scf.if
+// CHECK-NOT: attn_gpu.copy_to_shared
+// CHECK: attn_gpu.read_shared
+gpu.module @kernels {
+  gpu.func @branch(%q: memref<?x64xf16>, %k: memref<?x64xf16>, %n: index, %o: memref<64x32xf32>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>,
+                  attn.schedule = #attn.schedule<block_m = 64, block_n = 32, rows = 16, columns = 8, lanes = 2, warps = 4, stages = 2>} {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %c64 = arith.constant 64 : index
+    %pad = arith.constant 0.0 : f16
+    %zero = arith.constant dense<0.0> : vector<64x32xf32>
+    %qt = vector.transfer_read %q[%c0, %c0], %pad {in_bounds = [true, true]} : memref<?x64xf16>, vector<64x64xf16>
+    %s = scf.for %i = %c0 to %n step %c32 iter_args(%acc = %zero) -> (vector<64x32xf32>) {
+      %some = arith.cmpi slt, %i, %c64 : index
+      %new = scf.if %some -> (vector<64x32xf32>) {
+        %kt = vector.transfer_read %k[%i, %c0], %pad {in_bounds = [false, true]} : memref<?x64xf16>, vector<32x64xf16>
+        %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %qt, %kt, %acc : vector<64x64xf16>, vector<32x64xf16> into vector<64x32xf32>
+        scf.yield %next : vector<64x32xf32>
+      } else {
+        scf.yield %acc : vector<64x32xf32>
+      }
+      scf.yield %new : vector<64x32xf32>
     }
     vector.transfer_write %s, %o[%c0, %c0] {in_bounds = [true, true]} : vector<64x32xf32>, memref<64x32xf32>
     gpu.return

@@ -1,0 +1,169 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Kernels that copy 16 bytes at once need rows that begin at multiples of 16 bytes. Whether they do is known when a kernel
+// is launched, so there are two of each:
+//
+//   gpu.launch_func @kernels::@k ... args(%q : memref<?x64xf16, strided<[?, ?], offset: ?>>)
+//
+// becomes
+//
+//   %fits = ...            rows are contiguous; address, offset and distance of rows are multiples of 16 bytes
+//   scf.if %fits {
+//     gpu.launch_func @kernels::@k ...          attn.aligned = true
+//   } else {
+//     gpu.launch_func @kernels::@k_any ...      attn.aligned = false
+//   }
+
+#include "attn/Codegen/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_SPECIALIZEKERNELS
+#include "attn/Codegen/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Bytes that one asynchronous copy moves.
+constexpr int64_t kChunkBytes = 16;
+
+/// Whether a product reads `value`, maybe extended to a wider type.
+static bool isReadByProduct(Value value) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (auto extend = dyn_cast<arith::ExtFOp>(user))
+      return isReadByProduct(extend.getResult());
+    auto contract = dyn_cast<vector::ContractionOp>(user);
+    return contract &&
+           (contract.getLhs() == value || contract.getRhs() == value);
+  });
+}
+
+/// Whether `index` is known to be a multiple of the numbers in a chunk.
+static bool isChunkStart(OpFoldResult index, int64_t elementBytes) {
+  std::optional<int64_t> value = getConstantIntValue(index);
+  return value && *value * elementBytes % kChunkBytes == 0;
+}
+
+/// The argument of the kernel that `memory` is a part of, if rows of both begin
+/// at multiples of 16 bytes when those of the argument do; else null.
+static BlockArgument argumentOf(Value memory, int64_t elementBytes) {
+  while (auto part = memory.getDefiningOp<memref::SubViewOp>()) {
+    int64_t last = part.getSourceType().getRank() - 1;
+    if (!isChunkStart(part.getMixedOffsets()[last], elementBytes) ||
+        !isConstantIntValue(part.getMixedStrides()[last], 1) ||
+        part.getDroppedDims().test(last))
+      return {};
+    memory = part.getSource();
+  }
+  return dyn_cast<BlockArgument>(memory);
+}
+
+/// The arguments of `function` that products read, if copies of whole chunks can
+/// serve all of them under conditions on these alone; else none.
+static SmallVector<unsigned> stagedArguments(gpu::GPUFuncOp function) {
+  llvm::SetVector<unsigned> arguments;
+  WalkResult result = function.walk([&](vector::TransferReadOp read) {
+    if (!isReadByProduct(read))
+      return WalkResult::advance();
+    auto type = dyn_cast<MemRefType>(read.getBase().getType());
+    int64_t bytes = read.getVectorType().getElementTypeBitWidth() / 8;
+    if (!type || !read.getPermutationMap().isMinorIdentity() ||
+        !isChunkStart(read.getIndices().back(), bytes))
+      return WalkResult::interrupt();
+    BlockArgument argument = argumentOf(read.getBase(), bytes);
+    if (!argument || argument.getOwner() != &function.getBody().front())
+      return WalkResult::interrupt();
+    arguments.insert(argument.getArgNumber());
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return {};
+  return llvm::to_vector(arguments);
+}
+
+/// Build whether rows of `memory` are contiguous and begin at multiples of 16
+/// bytes.
+static Value buildFits(OpBuilder &b, Location loc, Value memory) {
+  auto type = cast<MemRefType>(memory.getType());
+  auto data = memref::ExtractStridedMetadataOp::create(b, loc, memory);
+  Value start = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  Value all = data.getOffset();
+  for (Value stride : data.getStrides().drop_back())
+    all = arith::OrIOp::create(b, loc, all, stride);
+  Value bytes = constant(type.getElementTypeBitWidth() / 8);
+  all = arith::MulIOp::create(b, loc, all, bytes);
+  all = arith::OrIOp::create(b, loc, all, start);
+  all = arith::AndIOp::create(b, loc, all, constant(kChunkBytes - 1));
+  Value aligned =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, all, constant(0));
+  Value contiguous = arith::CmpIOp::create(
+      b, loc, arith::CmpIPredicate::eq, data.getStrides().back(), constant(1));
+  return arith::AndIOp::create(b, loc, aligned, contiguous);
+}
+
+/// Make the two kernels of `function`, and return the name of the second one.
+static StringAttr splitKernel(gpu::GPUFuncOp function, SymbolTable &symbols) {
+  OpBuilder b(function.getContext());
+  auto any = function.clone();
+  any.setName((function.getName() + "_any").str());
+  any->setAttr("attn.aligned", b.getBoolAttr(false));
+  function->setAttr("attn.aligned", b.getBoolAttr(true));
+  return symbols.insert(any, std::next(Block::iterator(function)));
+}
+
+static void splitLaunch(gpu::LaunchFuncOp launch, StringAttr any,
+                        ArrayRef<unsigned> arguments) {
+  OpBuilder b(launch);
+  Location loc = launch.getLoc();
+  Value fits;
+  for (unsigned argument : arguments) {
+    Value mine = buildFits(b, loc, launch.getKernelOperand(argument));
+    fits = fits ? arith::AndIOp::create(b, loc, fits, mine) : mine;
+  }
+  auto branch = scf::IfOp::create(b, loc, fits, /*withElseRegion=*/true);
+  b.setInsertionPointToStart(branch.elseBlock());
+  auto other = cast<gpu::LaunchFuncOp>(b.clone(*launch));
+  other.setKernelAttr(SymbolRefAttr::get(launch.getKernelModuleName(),
+                                         {FlatSymbolRefAttr::get(any)}));
+  launch->moveBefore(branch.thenBlock()->getTerminator());
+}
+
+namespace {
+struct SpecializeKernels
+    : public attn::impl::SpecializeKernelsBase<SpecializeKernels> {
+  void runOnOperation() override {
+    SmallVector<gpu::LaunchFuncOp> launches;
+    getOperation().walk(
+        [&](gpu::LaunchFuncOp launch) { launches.push_back(launch); });
+    DenseMap<Operation *, std::pair<StringAttr, SmallVector<unsigned>>> split;
+    for (gpu::LaunchFuncOp launch : launches) {
+      auto function = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+          launch, launch.getKernelAttr());
+      if (!function || !function->hasAttr("attn.schedule"))
+        continue;
+      auto known = split.find(function);
+      if (known == split.end()) {
+        SmallVector<unsigned> arguments = stagedArguments(function);
+        if (arguments.empty())
+          continue;
+        SymbolTable symbols(function->getParentOp());
+        known =
+            split
+                .insert({function, {splitKernel(function, symbols), arguments}})
+                .first;
+      }
+      splitLaunch(launch, known->second.first, known->second.second);
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,52 @@
+// RUN: attn-opt %s --attn-specialize-kernels | FileCheck %s
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// The launch asks of each argument that a product reads whether rows are contiguous and begin at multiples of 16 bytes; of
+// no other argument.
+//
+// CHECK-LABEL: func.func @launch
+// CHECK: memref.extract_strided_metadata %arg0
+// CHECK: %[[ALIGNED:.*]] = arith.cmpi eq
+// CHECK: %[[CONTIGUOUS:.*]] = arith.cmpi eq, %{{.*}}#2, %c1
+// CHECK: arith.andi %[[ALIGNED]], %[[CONTIGUOUS]]
+// CHECK: memref.extract_strided_metadata %arg1
+// CHECK-NOT: memref.extract_strided_metadata
+// CHECK: scf.if
+// CHECK-NEXT: gpu.launch_func @kernels::@product
+// CHECK-NEXT: } else {
+// CHECK-NEXT: gpu.launch_func @kernels::@product_any
+//
+// CHECK: gpu.func @product(
+// CHECK-SAME: attn.aligned = true
+// CHECK: gpu.func @product_any(
+// CHECK-SAME: attn.aligned = false
+module attributes {gpu.container_module} {
+  func.func @launch(%q: memref<8x?x64xf16, strided<[?, ?, ?], offset: ?>>, %k: memref<32x64xf16, strided<[?, ?], offset: ?>>, %o: memref<64x32xf32>) {
+    %c1 = arith.constant 1 : index
+    %c128 = arith.constant 128 : index
+    gpu.launch_func @kernels::@product blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+      args(%q : memref<8x?x64xf16, strided<[?, ?, ?], offset: ?>>, %k : memref<32x64xf16, strided<[?, ?], offset: ?>>, %o : memref<64x32xf32>)
+    return
+  }
+  gpu.module @kernels {
+    gpu.func @product(%q: memref<8x?x64xf16, strided<[?, ?, ?], offset: ?>>, %k: memref<32x64xf16, strided<[?, ?], offset: ?>>, %o: memref<64x32xf32>) kernel
+        attributes {known_block_size = array<i32: 128, 1, 1>,
+                    attn.schedule = #attn.schedule<block_m = 64, block_n = 32, rows = 16, columns = 8, lanes = 2, warps = 4, stages = 2>} {
+      %c0 = arith.constant 0 : index
+      %pad = arith.constant 0.0 : f16
+      %zero = arith.constant dense<0.0> : vector<64x32xf32>
+      %head = gpu.block_id y
+      %c1 = arith.constant 1 : index
+      %m = memref.dim %q, %c1 : memref<8x?x64xf16, strided<[?, ?, ?], offset: ?>>
+      %qh = memref.subview %q[%head, 0, 0] [1, %m, 64] [1, 1, 1] : memref<8x?x64xf16, strided<[?, ?, ?], offset: ?>> to memref<?x64xf16, strided<[?, ?], offset: ?>>
+      %qt = vector.transfer_read %qh[%c0, %c0], %pad {in_bounds = [false, true]} : memref<?x64xf16, strided<[?, ?], offset: ?>>, vector<64x64xf16>
+      %kt = vector.transfer_read %k[%c0, %c0], %pad {in_bounds = [true, true]} : memref<32x64xf16, strided<[?, ?], offset: ?>>, vector<32x64xf16>
+      %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %qt, %kt, %zero : vector<64x64xf16>, vector<32x64xf16> into vector<64x32xf32>
+      vector.transfer_write %s, %o[%c0, %c0] {in_bounds = [true, true]} : vector<64x32xf32>, memref<64x32xf32>
+      gpu.return
+    }
+  }
+}
