@@ -254,6 +254,18 @@ private:
 };
 } // namespace
 
+/// Count a state as it is everywhere, `forward`, or as `op` does.
+static void recount(BlockStepOp op, TensorValue &reference, TensorValue &sum,
+                    TensorValue &acc, bool forward) {
+  double unit = op.getProducts() ? op.getScale().convertToDouble() : 1.0;
+  double factor = std::ldexp(1.0, -op.getExponent().value_or(0));
+  for (Cell &cell : reference.cells)
+    cell.real = forward ? cell.real * unit : cell.real / unit;
+  for (TensorValue *sums : {&sum, &acc})
+    for (Cell &cell : sums->cells)
+      cell.real = forward ? cell.real * factor : cell.real / factor;
+}
+
 static LogicalResult runBlockStep(Machine &machine, BlockStepOp op) {
   TensorValue reference = machine.getTensor(op.getReference());
   TensorValue sum = machine.getTensor(op.getSum());
@@ -285,12 +297,14 @@ static LogicalResult runBlockStep(Machine &machine, BlockStepOp op) {
   if (machine.getInteger(op.getRowsPerHead()) <= 0 && shape.rows > 0)
     return op.emitOpError("expects rows in each head, got ")
            << machine.getInteger(op.getRowsPerHead());
+  recount(op, reference, sum, acc, /*forward=*/true);
   LogicalResult ran =
       machine.sumsInDouble(acc.elementType)
           ? BlockStep<double>(machine, op, reference, sum, acc).run()
           : BlockStep<float>(machine, op, reference, sum, acc).run();
   if (failed(ran))
     return failure();
+  recount(op, reference, sum, acc, /*forward=*/false);
   machine.set(op.getNewReference(), std::move(reference));
   machine.set(op.getNewSum(), std::move(sum));
   machine.set(op.getNewAcc(), std::move(acc));

@@ -41,7 +41,8 @@ static OpFoldResult apply(OpBuilder &b, Location loc, AffineExpr expr,
 BlockTask::BlockTask(RewriterBase &rewriter, SdpaOp tile, bool mayBeEmpty,
                      std::optional<PackedKeys> packed)
     : rewriter(rewriter), tile(tile), mayBeEmpty(mayBeEmpty),
-      loc(tile.getLoc()), schedule(tile.getScheduleAttr()), packed(packed) {
+      loc(tile.getLoc()), schedule(tile.getScheduleAttr()), packed(packed),
+      stepKeys(schedule.getBlockN()) {
   rewriter.setInsertionPoint(tile);
   dims = AttentionDims::get(rewriter, tile);
   auto queryType = cast<RankedTensorType>(tile.getQuery().getType());
@@ -240,7 +241,7 @@ FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
   analyseRows(step);
   scf::SCFTilingOptions options;
   options.setTileSizes(
-      {rewriter.getIndexAttr(0), rewriter.getIndexAttr(schedule.getBlockN())});
+      {rewriter.getIndexAttr(0), rewriter.getIndexAttr(stepKeys)});
   FailureOr<scf::SCFTilingResult> tiled = scf::tileUsingSCF(
       rewriter, cast<TilingInterface>(step.getOperation()), options);
   if (failed(tiled))

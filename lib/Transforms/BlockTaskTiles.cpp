@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
@@ -103,13 +104,20 @@ void BlockTask::countInProducts(BlockStepOp step) {
 /// Give `step`, on a block of keys, tiles of the size of a whole block.
 void BlockTask::padStep(BlockStepOp step) {
   rewriter.setInsertionPoint(step);
-  int64_t keys = schedule.getBlockN();
+  int64_t keys = llvm::alignTo(stepKeys, kUnit);
   Value key = padTile(step.getKey(), keys, paddedChannels(dims.headSize));
   Value value = padTile(step.getValue(), keys, paddedChannels(dims.valueSize));
   rewriter.modifyOpInPlace(step, [&] {
     step.getKeyMutable().assign(key);
     step.getValueMutable().assign(value);
   });
+  if (keys == stepKeys)
+    return;
+  // What fills a step of fewer keys lies below the length of all.
+  Value end =
+      arith::AddIOp::create(rewriter, loc, step.getFirstKey(), index(stepKeys));
+  end = arith::MinSIOp::create(rewriter, loc, end, step.getLength());
+  rewriter.modifyOpInPlace(step, [&] { step.getLengthMutable().assign(end); });
 }
 
 /// Return `state` with a reference in natural units, relative to which the sums
@@ -133,11 +141,62 @@ PackedState BlockTask::inNaturalUnits(const PackedState &state,
   return {reference, state.sum, state.acc};
 }
 
+/// Return whether there can be keys among those of a loop that no row attends to:
+/// what causal, window and lengths leave, some row of every task does.
+bool BlockTask::mayLeaveValues() {
+  return tile.getMask() || tile.getBias() || countRegions() > 0;
+}
+
+/// Return whether an element of `acc` is NaN.
+static Value isAnyNaN(OpBuilder &b, Location loc, Value acc) {
+  Value nan =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, acc, acc);
+  Value no = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
+  Value init =
+      tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>(), b.getI1Type());
+  init = linalg::FillOp::create(b, loc, no, init).getResult(0);
+  auto any = linalg::ReduceOp::create(
+      b, loc, nan, init, ArrayRef<int64_t>{0, 1},
+      [](OpBuilder &nested, Location at, ValueRange args) {
+        Value either = arith::OrIOp::create(nested, at, args[0], args[1]);
+        linalg::YieldOp::create(nested, at, either);
+      });
+  return tensor::ExtractOp::create(b, loc, any.getResult(0), ValueRange());
+}
+
+/// Return the state after the keys of `range`. A key that no row attends to may
+/// hold a NaN in its value, and 0 times that is NaN: then they are taken again, one
+/// by one, without the values of such keys.
+FailureOr<PackedState> BlockTask::buildTileStates(KeyRange range) {
+  FailureOr<PackedState> state = buildLoop(range, emptyTileState());
+  if (failed(state) || !mayLeaveValues())
+    return state;
+  Value again = isAnyNaN(rewriter, loc, state->acc);
+  SmallVector<Value> values = {state->reference, state->sum, state->acc};
+  auto choice = scf::IfOp::create(rewriter, loc, ValueRange(values).getTypes(),
+                                  again, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(rewriter, loc, values);
+  rewriter.setInsertionPointToStart(choice.thenBlock());
+  stepKeys = 1;
+  range.bounded = true;
+  skipZeros =
+      arith::ConstantOp::create(rewriter, loc, rewriter.getBoolAttr(true));
+  FailureOr<PackedState> second = buildLoop(range, emptyTileState());
+  if (failed(second))
+    return failure();
+  scf::YieldOp::create(rewriter, loc,
+                       ValueRange{second->reference, second->sum, second->acc});
+  return PackedState{choice.getResult(0), choice.getResult(1),
+                     choice.getResult(2)};
+}
+
 FailureOr<PackedState> BlockTask::buildTileState(Value begin, Value end) {
   query = padQuery();
   KeyRange range = keyRange(begin, end);
   bool isHalf = getElementTypeOrSelf(tile.getValue()).isF16();
-  FailureOr<PackedState> state = buildLoop(range, emptyTileState());
+  FailureOr<PackedState> state = buildTileStates(range);
   if (failed(state))
     return failure();
   return inNaturalUnits(*state, isHalf ? kHalfExponent : 0);

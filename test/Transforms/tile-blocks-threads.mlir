@@ -74,3 +74,28 @@ func.func @scale_large(%q: tensor<1x2x64x64xf16>, %k: tensor<1x2x128x64xf16>,
     -> tensor<1x2x64x64xf16>
   return %o : tensor<1x2x64x64xf16>
 }
+
+// -----
+
+// Where there may be keys that no row attends to, sums are looked at, and keys are taken one by one where one is NaN.
+//
+// CHECK-LABEL: func.func @keys_without_rows
+// CHECK: %[[SUMS:.*]]:3 = scf.for {{.*}} step %c64
+// CHECK: arith.cmpf uno, %[[SUMS]]#2, %[[SUMS]]#2
+// CHECK: linalg.reduce
+// CHECK: %[[AGAIN:.*]] = tensor.extract
+// CHECK: scf.if %[[AGAIN]]
+// CHECK: scf.for {{.*}} step %c1
+// CHECK: attn.block_step
+// CHECK-SAME: skip_zeros(%true)
+// CHECK-SAME: bounded
+// CHECK-SAME: tensor<64x64xf16>, tensor<16x64xf16>, tensor<16x64xf16>
+func.func @keys_without_rows(%q: tensor<1x2x64x64xf16>,
+    %k: tensor<1x2x128x64xf16>, %v: tensor<1x2x128x64xf16>,
+    %mask: tensor<1x1x64x128xi1>) -> tensor<1x2x64x64xf16> {
+  %o = attn.sdpa %q, %k, %v mask(%mask : tensor<1x1x64x128xi1>) scale = 0.125
+    schedule = <block_m = 64, block_n = 64, rows = 16, columns = 8, lanes = 2, warps = 4, stages = 2>
+    : tensor<1x2x64x64xf16>, tensor<1x2x128x64xf16>, tensor<1x2x128x64xf16>
+    -> tensor<1x2x64x64xf16>
+  return %o : tensor<1x2x64x64xf16>
+}

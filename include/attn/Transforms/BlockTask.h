@@ -126,6 +126,8 @@ private:
   bool comparesProducts();
   void countInProducts(BlockStepOp step);
   void padStep(BlockStepOp step);
+  bool mayLeaveValues();
+  FailureOr<PackedState> buildTileStates(KeyRange range);
   PackedState inNaturalUnits(const PackedState &state, int64_t exponent);
   FailureOr<PackedState> buildTileState(Value begin, Value end);
   Value unpadResult(Value result, ArrayRef<OpFoldResult> counts);
@@ -160,6 +162,8 @@ private:
   /// block that is worked on.
   Intervals ofRows, ofKeys;
   std::optional<PackedKeys> packed;
+  /// Keys of one step of a block of threads.
+  int64_t stepKeys;
 };
 
 /// Say in a remark whether blocks can be skipped for the mask_mod of `op`.

@@ -145,7 +145,8 @@ def SplitKeys : Pass<"attn-split-keys"> {
     }
     ```
   }];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::gpu::GPUDialect"];
 }
 
 def TileLinearAttention : Pass<"attn-tile-linear-attention"> {

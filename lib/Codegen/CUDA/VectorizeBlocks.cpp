@@ -56,6 +56,7 @@ private:
   void visitLoop(scf::ForOp op);
   void visitChoice(scf::IfOp op);
   void visitElementwise(Operation &op);
+  void visitReduction(linalg::ReduceOp op);
   void writeResult(tensor::ParallelInsertSliceOp insert);
 
   scf::ForallOp loop;
@@ -72,6 +73,31 @@ static VectorType vectorTypeOf(Value tensor) {
   return VectorType::get(type.getShape(), type.getElementType());
 }
 
+/// Return `extent` as an expression of the operands of `min`, or null.
+static AffineExpr express(OpFoldResult extent, affine::AffineMinOp min) {
+  MLIRContext *context = min.getContext();
+  if (std::optional<int64_t> known = getConstantIntValue(extent))
+    return getAffineConstantExpr(*known, context);
+  unsigned dims = min.getAffineMap().getNumDims();
+  Value value = cast<Value>(extent);
+  for (auto [i, operand] : llvm::enumerate(min.getOperands()))
+    if (operand == value)
+      return i < dims ? getAffineDimExpr(i, context)
+                      : getAffineSymbolExpr(i - dims, context);
+  auto apply = value.getDefiningOp<affine::AffineApplyOp>();
+  if (!apply)
+    return {};
+  SmallVector<AffineExpr> parts;
+  for (Value operand : apply.getOperands()) {
+    parts.push_back(express(operand, min));
+    if (!parts.back())
+      return {};
+  }
+  unsigned applied = apply.getAffineMap().getNumDims();
+  return apply.getAffineMap().getResult(0).replaceDimsAndSymbols(
+      ArrayRef(parts).take_front(applied), ArrayRef(parts).drop_front(applied));
+}
+
 /// Return whether `size` is what is left of `whole` from `offset` on, or `most` if
 /// that is less.
 static bool isRest(OpFoldResult size, int64_t most, OpFoldResult whole,
@@ -82,18 +108,7 @@ static bool isRest(OpFoldResult size, int64_t most, OpFoldResult whole,
     return false;
   AffineMap map = min.getAffineMap();
   MLIRContext *context = map.getContext();
-  // The extent as an expression of the operands of the minimum.
-  auto express = [&](OpFoldResult extent) -> AffineExpr {
-    if (std::optional<int64_t> known = getConstantIntValue(extent))
-      return getAffineConstantExpr(*known, context);
-    for (auto [i, operand] : llvm::enumerate(min.getOperands()))
-      if (operand == cast<Value>(extent))
-        return i < map.getNumDims()
-                   ? getAffineDimExpr(i, context)
-                   : getAffineSymbolExpr(i - map.getNumDims(), context);
-    return {};
-  };
-  AffineExpr end = express(whole), begin = express(offset);
+  AffineExpr end = express(whole, min), begin = express(offset, min);
   if (!end || !begin || map.getNumResults() != 2)
     return false;
   bool hasMost = false, hasRest = false;
@@ -264,6 +279,28 @@ void BlockVectorizer::visitChoice(scf::IfOp op) {
   dead.push_back(op);
 }
 
+/// Let `op`, which says whether one of the conditions of a tile holds, give a
+/// number.
+void BlockVectorizer::visitReduction(linalg::ReduceOp op) {
+  if (op->getNumOperands() != 2 || !vectors.contains(op.getInputs()[0]))
+    return;
+  Block &body = op.getCombiner().front();
+  if (!isa<arith::OrIOp>(body.front()) || body.getOperations().size() != 2)
+    return;
+  Value conditions = vectors.lookup(op.getInputs()[0]);
+  auto type = cast<VectorType>(conditions.getType());
+  if (static_cast<int64_t>(op.getDimensions().size()) != type.getRank() ||
+      !type.getElementType().isInteger(1))
+    return;
+  auto fill = op.getInits()[0].getDefiningOp<linalg::FillOp>();
+  if (!fill)
+    return;
+  vectors[op.getResult(0)] = vector::MultiDimReductionOp::create(
+      b, conditions, fill.getInputs()[0],
+      SmallVector<bool>(type.getRank(), true), vector::CombiningKind::OR);
+  dead.push_back(op);
+}
+
 /// Do on vectors what `op` does on tensors, where these have become vectors.
 void BlockVectorizer::visitElementwise(Operation &op) {
   if (llvm::none_of(op.getOperands(),
@@ -286,7 +323,7 @@ void BlockVectorizer::visit(Operation &op) {
   llvm::TypeSwitch<Operation *>(&op)
       .Case([&](linalg::FillOp fill) {
         auto type = cast<RankedTensorType>(fill.getType(0));
-        if (!type.hasStaticShape())
+        if (!type.hasStaticShape() || type.getRank() == 0)
           return;
         vectors[fill.getResult(0)] = vector::BroadcastOp::create(
             b, vectorTypeOf(fill.getResult(0)), fill.getInputs()[0]);
@@ -296,13 +333,14 @@ void BlockVectorizer::visit(Operation &op) {
         vectors[pad.getResult()] = readPadded(b, pad);
         dead.push_back(pad);
       })
-      .Case([&](vector::TransferReadOp read) {
-        // Of a whole tile.
-        Value vector = vectors.lookup(read.getBase());
-        if (!vector || vector.getType() != read.getType())
+      .Case([&](linalg::ReduceOp reduce) { visitReduction(reduce); })
+      .Case([&](tensor::ExtractOp extract) {
+        // Of what a reduction gave.
+        Value scalar = vectors.lookup(extract.getTensor());
+        if (!scalar || scalar.getType() != extract.getType())
           return;
-        read.replaceAllUsesWith(vector);
-        dead.push_back(read);
+        extract.replaceAllUsesWith(scalar);
+        dead.push_back(extract);
       })
       .Case([&](BlockStepOp step) {
         StateVectors before =

@@ -1,0 +1,86 @@
+// RUN: attn-opt %s --attn-set-target=target=sm_80 --attn-select-schedule | FileCheck %s
+
+// Up to 64 channels a warp has registers for 32 rows.
+//
+// CHECK-LABEL: func.func @narrow
+// CHECK: attn.sdpa
+// CHECK-SAME: schedule = <block_m = 128, block_n = 64, rows = 32, columns = 8, lanes = 2, warps = 4, stages = 2>
+func.func @narrow(%q: tensor<1x8x1024x64xf16>, %k: tensor<1x8x?x64xf16>,
+    %v: tensor<1x8x?x64xf16>) -> tensor<1x8x1024x64xf16> {
+  %o = attn.sdpa %q, %k, %v
+    : tensor<1x8x1024x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>
+    -> tensor<1x8x1024x64xf16>
+  return %o : tensor<1x8x1024x64xf16>
+}
+
+// More channels take more warps of 16 rows each.
+//
+// CHECK-LABEL: func.func @wide
+// CHECK: attn.sdpa
+// CHECK-SAME: schedule = <block_m = 128, block_n = 64, rows = 16, columns = 8, lanes = 2, warps = 8, stages = 2>
+func.func @wide(%q: tensor<1x8x1024x128xbf16>, %k: tensor<1x8x1024x128xbf16>,
+    %v: tensor<1x8x1024x128xbf16>) -> tensor<1x8x1024x128xbf16> {
+  %o = attn.sdpa %q, %k, %v
+    : tensor<1x8x1024x128xbf16>, tensor<1x8x1024x128xbf16>,
+      tensor<1x8x1024x128xbf16> -> tensor<1x8x1024x128xbf16>
+  return %o : tensor<1x8x1024x128xbf16>
+}
+
+// A single row: the heads of a group share a tile, and keys are split over blocks of one warp.
+//
+// CHECK-LABEL: func.func @single_row
+// CHECK: attn.sdpa
+// CHECK-SAME: schedule = <block_m = 16, block_n = 64, rows = 16, columns = 8, lanes = 2, chunk = 256, fold_heads = true, warps = 1, stages = 2>
+func.func @single_row(%q: tensor<4x8x1x128xf16>, %k: tensor<4x2x4096x128xf16>,
+    %v: tensor<4x2x4096x128xf16>) -> tensor<4x8x1x128xf16> {
+  %o = attn.sdpa %q, %k, %v
+    : tensor<4x8x1x128xf16>, tensor<4x2x4096x128xf16>,
+      tensor<4x2x4096x128xf16> -> tensor<4x8x1x128xf16>
+  return %o : tensor<4x8x1x128xf16>
+}
+
+// Rows that are not known may be few or many.
+//
+// CHECK-LABEL: func.func @rows_unknown
+// CHECK: %[[FEW:.*]] = arith.cmpi sle, %{{.*}}, %c16
+// CHECK: scf.if %[[FEW]]
+// CHECK: attn.sdpa
+// CHECK-SAME: warps = 1
+// CHECK: else
+// CHECK: attn.sdpa
+// CHECK-SAME: warps = 4
+func.func @rows_unknown(%q: tensor<1x8x?x64xf16>, %k: tensor<1x8x?x64xf16>,
+    %v: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
+  %o = attn.sdpa %q, %k, %v
+    : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>
+    -> tensor<1x8x?x64xf16>
+  return %o : tensor<1x8x?x64xf16>
+}
+
+// Products of f32 have no matrix instruction that is as exact.
+//
+// CHECK-LABEL: func.func @single_precision
+// CHECK: attn.sdpa
+// CHECK-SAME: schedule = <block_m = 64, block_n = 32, rows = 16, columns = 8, lanes = 2, warps = 4, stages = 2>
+func.func @single_precision(%q: tensor<1x8x1024x64xf32>,
+    %k: tensor<1x8x1024x64xf32>, %v: tensor<1x8x1024x64xf32>)
+    -> tensor<1x8x1024x64xf32> {
+  %o = attn.sdpa %q, %k, %v
+    : tensor<1x8x1024x64xf32>, tensor<1x8x1024x64xf32>,
+      tensor<1x8x1024x64xf32> -> tensor<1x8x1024x64xf32>
+  return %o : tensor<1x8x1024x64xf32>
+}
+
+// What blocks of threads do not do yet is left to its definition.
+//
+// CHECK-LABEL: func.func @double_precision
+// CHECK: attn.sdpa
+// CHECK-NOT: schedule
+func.func @double_precision(%q: tensor<1x8x64x64xf64>,
+    %k: tensor<1x8x64x64xf64>, %v: tensor<1x8x64x64xf64>)
+    -> tensor<1x8x64x64xf64> {
+  %o = attn.sdpa %q, %k, %v
+    : tensor<1x8x64x64xf64>, tensor<1x8x64x64xf64>, tensor<1x8x64x64xf64>
+    -> tensor<1x8x64x64xf64>
+  return %o : tensor<1x8x64x64xf64>
+}

@@ -1,0 +1,29 @@
+// RUN: attn-opt %s --attn-split-keys --canonicalize | FileCheck %s
+
+// Parts of the keys are one block of threads each, on the heads of a group at once; a second loop merges their states.
+// On a GPU all states have memory at once.
+//
+// CHECK-LABEL: func.func @single_row
+// CHECK: %[[PARTS:.*]]:3 = scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) in (2, 2, 4)
+// CHECK: tensor.extract_slice %{{.*}} : tensor<1x4x1x64xf16> to tensor<4x64xf16>
+// CHECK: tensor.pad
+// CHECK: tensor<4x64xf16> to tensor<16x64xf16>
+// CHECK: attn.block_step
+// CHECK: parallel_insert_slice %{{.*}} : tensor<16xf32> into tensor<2x2x4x16xf32>
+// CHECK: parallel_insert_slice %{{.*}} : tensor<16x8xf32> into tensor<2x2x4x16x8xf32>
+// CHECK: parallel_insert_slice %{{.*}} : tensor<16x64xf32> into tensor<2x2x4x16x64xf32>
+// CHECK: mapping = [#gpu.block<z>, #gpu.block<y>, #gpu.block<x>]
+// CHECK: scf.forall (%{{.*}}, %{{.*}}) in (2, 2)
+// CHECK: scf.for
+// CHECK: attn.merge
+// CHECK: attn.finish
+// CHECK: parallel_insert_slice %{{.*}} : tensor<4x64xf16> into tensor<2x8x1x64xf16>
+// CHECK: mapping = [#gpu.block<y>, #gpu.block<x>]
+func.func @single_row(%q: tensor<2x8x1x64xf16>, %k: tensor<2x2x1024x64xf16>,
+    %v: tensor<2x2x1024x64xf16>) -> tensor<2x8x1x64xf16> {
+  %o = attn.sdpa %q, %k, %v scale = 0.125
+    schedule = <block_m = 16, block_n = 64, rows = 16, columns = 8, lanes = 2, chunk = 256, fold_heads = true, warps = 1, stages = 2>
+    : tensor<2x8x1x64xf16>, tensor<2x2x1024x64xf16>, tensor<2x2x1024x64xf16>
+    -> tensor<2x8x1x64xf16>
+  return %o : tensor<2x8x1x64xf16>
+}
