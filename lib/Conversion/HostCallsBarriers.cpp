@@ -132,68 +132,80 @@ static host_calls::ProxyFence getFence(NVVM::ProxyKind kind) {
                  : host_calls::ProxyFence::Other;
 }
 
+/// Convert the barriers of a block and of a cluster.
+static bool convertBlockBarriers(Operation *op, HostCallBuilder &b) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<NVVM::Barrier0Op>([&](auto) {
+        convertBarrier0(b);
+        return true;
+      })
+      .Case<NVVM::BarrierOp>([&](auto barrier) {
+        convertBarrier(barrier, b);
+        return true;
+      })
+      .Case<NVVM::BarrierArriveOp>([&](auto arrive) {
+        Value id =
+            arrive.getBarrierId() ? arrive.getBarrierId() : b.constant(0);
+        b.call("barrier_arrive", nullptr, {id, arrive.getNumberOfThreads()});
+        return true;
+      })
+      .Case<NVVM::ClusterArriveOp>([&](auto) {
+        b.call("cluster_arrive", nullptr, b.constant(0));
+        return true;
+      })
+      .Case<NVVM::ClusterArriveRelaxedOp>([&](auto) {
+        b.call("cluster_arrive", nullptr, b.constant(1));
+        return true;
+      })
+      .Case<NVVM::ClusterWaitOp>([&](auto) {
+        b.call("cluster_wait", nullptr, {});
+        return true;
+      })
+      .Default(false);
+}
+
+/// Convert what a thread does by itself: fences, and what concerns its existence.
+static bool convertThreadOps(Operation *op, HostCallBuilder &b) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<NVVM::FenceProxyOp>([&](auto fence) {
+        b.call("fence_proxy", nullptr, b.kind(getFence(fence.getKind())));
+        return true;
+      })
+      .Case<NVVM::FenceMbarrierInitOp>([&](auto) {
+        b.call("fence_mbarrier_init", nullptr, {});
+        return true;
+      })
+      .Case<NVVM::SetMaxRegisterOp>([&](auto set) {
+        bool more = set.getAction() == NVVM::SetMaxRegisterAction::increase;
+        b.call("set_max_register", nullptr,
+               {b.constant(set.getRegCount()), b.constant(more)});
+        return true;
+      })
+      .Case<NVVM::Exit>([&](auto) {
+        b.call("exit", nullptr, {});
+        return true;
+      })
+      .Case<NVVM::NanosleepOp>([&](auto) {
+        b.call("poll", nullptr, {});
+        return true;
+      })
+      .Default(false);
+}
+
+/// Return whether `op` does nothing here. Threads take turns, so each sees memory
+/// as it is; the tracker goes by barriers. What waits for other grids or fetches
+/// early has no effect.
+static bool hasNoEffect(Operation *op) {
+  return isa<NVVM::MembarOp, NVVM::FenceScClusterOp, NVVM::FenceSyncRestrictOp,
+             NVVM::FenceProxyAcquireOp, NVVM::FenceProxyReleaseOp,
+             NVVM::GriddepcontrolOp, NVVM::PrefetchOp,
+             NVVM::CpAsyncBulkPrefetchOp, NVVM::CpAsyncBulkTensorPrefetchOp,
+             NVVM::PMEventOp, NVVM::Breakpoint>(op);
+}
+
 HostConversion attn::convertBarriers(Operation *op, HostCallBuilder &b) {
-  bool known =
-      llvm::TypeSwitch<Operation *, bool>(op)
-          .Case<NVVM::Barrier0Op>([&](auto) {
-            convertBarrier0(b);
-            return true;
-          })
-          .Case<NVVM::BarrierOp>([&](auto barrier) {
-            convertBarrier(barrier, b);
-            return true;
-          })
-          .Case<NVVM::BarrierArriveOp>([&](auto arrive) {
-            Value id =
-                arrive.getBarrierId() ? arrive.getBarrierId() : b.constant(0);
-            b.call("barrier_arrive", nullptr,
-                   {id, arrive.getNumberOfThreads()});
-            return true;
-          })
-          .Case<NVVM::ClusterArriveOp>([&](auto) {
-            b.call("cluster_arrive", nullptr, b.constant(0));
-            return true;
-          })
-          .Case<NVVM::ClusterArriveRelaxedOp>([&](auto) {
-            b.call("cluster_arrive", nullptr, b.constant(1));
-            return true;
-          })
-          .Case<NVVM::ClusterWaitOp>([&](auto) {
-            b.call("cluster_wait", nullptr, {});
-            return true;
-          })
-          .Case<NVVM::FenceProxyOp>([&](auto fence) {
-            b.call("fence_proxy", nullptr, b.kind(getFence(fence.getKind())));
-            return true;
-          })
-          .Case<NVVM::FenceMbarrierInitOp>([&](auto) {
-            b.call("fence_mbarrier_init", nullptr, {});
-            return true;
-          })
-          .Case<NVVM::SetMaxRegisterOp>([&](auto set) {
-            bool more = set.getAction() == NVVM::SetMaxRegisterAction::increase;
-            b.call("set_max_register", nullptr,
-                   {b.constant(set.getRegCount()), b.constant(more)});
-            return true;
-          })
-          .Case<NVVM::Exit>([&](auto) {
-            b.call("exit", nullptr, {});
-            return true;
-          })
-          .Case<NVVM::NanosleepOp>([&](auto) {
-            b.call("poll", nullptr, {});
-            return true;
-          })
-          // Threads take turns, so each sees memory as it is; the tracker goes by
-          // barriers. What waits for other grids or fetches early has no effect.
-          .Case<NVVM::MembarOp, NVVM::FenceScClusterOp,
-                NVVM::FenceSyncRestrictOp, NVVM::FenceProxyAcquireOp,
-                NVVM::FenceProxyReleaseOp, NVVM::GriddepcontrolOp,
-                NVVM::PrefetchOp, NVVM::CpAsyncBulkPrefetchOp,
-                NVVM::CpAsyncBulkTensorPrefetchOp, NVVM::PMEventOp,
-                NVVM::Breakpoint>([&](auto) { return true; })
-          .Default(false);
-  if (!known)
+  if (!hasNoEffect(op) && !convertBlockBarriers(op, b) &&
+      !convertThreadOps(op, b))
     return std::nullopt;
   op->erase();
   return success();

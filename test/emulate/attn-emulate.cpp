@@ -6,7 +6,7 @@
 //
 //   // BUFFER x f32 64 iota            a buffer of 64 numbers 0, 1, ... (also: zero, one, mod7 = -3 .. 3 again and again)
 //   // MAP m x swizzle 128 box 8 64    a tensor map of x; sizes as after BUFFER (`64x32`), outermost first, as is the box
-//   // LAUNCH k grid 1 block 32 shared 0 with x m 5
+//   // LAUNCH k grid 1 block 32 shared 0 with x m 5      a map by value; &m is its address
 //   // SAME x y                        prints whether two buffers are equal
 //   // PRINT x 8                       prints the first 8 numbers
 //
@@ -207,8 +207,12 @@ llvm::Error Script::addArgument(StringRef word) {
   values.emplace_back();
   parameters.push_back(nullptr);
   char *place = values.back().data();
-  if (buffers.contains(word)) {
-    void *data = buffers[word].bytes.data();
+  void *data = nullptr;
+  if (buffers.contains(word))
+    data = buffers[word].bytes.data();
+  else if (word.consume_front("&") && maps.contains(word))
+    data = maps[word].data();
+  if (data) {
     std::memcpy(place, &data, sizeof(data));
     return llvm::Error::success();
   }

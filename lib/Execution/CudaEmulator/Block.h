@@ -35,8 +35,8 @@ struct Thread {
   /// For what it waits, and where.
   const char *waitsFor = "";
   Site site = kNoSite;
-  /// Registers gained by `setmaxregister`, or lost where negative; 0 is none.
-  int32_t registers = 0;
+  /// Registers that `setmaxregister` has asked for; 0 if it was not called.
+  uint32_t registers = 0;
 };
 
 class Block {
@@ -120,8 +120,10 @@ private:
   static void enter(void *argument);
   bool start();
   void schedule();
-  bool runNext();
+  Thread *takeReady();
+  bool runReady();
   void reportDeadlock();
+  void checkRegisters();
 
   static thread_local Block *running;
 

@@ -74,10 +74,11 @@ void Collectives::meet(WarpFunction function, uint32_t mask, uint32_t kind,
                      ") is not in its own mask of lanes");
     mask |= 1u << lane;
   }
-  if (aligned && warp.exited != 0)
+  if (aligned && getLiveLanes(self / kWarpSize) != ~0u)
     block.report("divergent collective", site,
-                 "threads of the warp have ended before " +
-                     block.describe(site) + ", which needs all of it");
+                 block.nameThread(self) + " (" + block.describe(site) +
+                     ") needs all 32 threads of its warp, some are not there "
+                     "or have ended");
   Meeting &meeting = find(warp, function, kind, mask);
   if (meeting.arrived == 0) {
     meeting.call.site = site;

@@ -139,10 +139,9 @@ bool MBarriers::test(void *address, uint64_t phase, bool isParity, bool relaxed,
                      Site site) {
   uint32_t offset;
   if (!isComplete(find(address, site, offset), phase, isParity)) {
+    // The answer stays no, so that a program must ask again.
     block.poll(site);
-    // The barrier may be gone or have moved by now.
-    if (!isComplete(find(address, site, offset), phase, isParity))
-      return false;
+    return false;
   }
   if (!relaxed)
     acquire(find(address, site, offset));

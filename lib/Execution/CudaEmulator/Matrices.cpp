@@ -10,6 +10,8 @@
 #include "Elements.h"
 #include "HostFunctions.h"
 
+#include <algorithm>
+
 using namespace mlir::attn;
 using namespace mlir::attn::emulator;
 using host_calls::Element;
@@ -42,23 +44,47 @@ constexpr uint32_t kMostRows = 16;
 constexpr uint32_t kColumns = 8;
 constexpr uint32_t kMostDepth = 32;
 
-/// Lay out A by rows and B by rows of k.
-static void gather(const WarpCall &call, const Product &shape,
+/// Lay out A by rows and B by rows of k; `decode` turns element `e` of a word into
+/// a float.
+template <typename DecodeA, typename DecodeB>
+static void gather(const WarpCall &call, uint32_t perWord, uint32_t halves,
+                   DecodeA decodeA, DecodeB decodeB,
                    float (&a)[kMostRows][kMostDepth],
                    float (&b)[kMostDepth][kColumns]) {
-  uint32_t perWord = 32 / getBits(shape.a);
-  uint32_t halves = shape.k / (4 * perWord);
   for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
     const uint32_t *words = call.get<Product>(lane).words;
     uint32_t g = lane / 4, q = lane % 4;
     for (uint32_t h = 0; h < halves; ++h)
       for (uint32_t e = 0; e < perWord; ++e) {
         uint32_t k = 4 * perWord * h + perWord * q + e;
-        a[g][k] = getElement(shape.a, words[2 * h], e);
-        a[g + kRowGroup][k] = getElement(shape.a, words[2 * h + 1], e);
-        b[k][g] = getElement(shape.b, words[2 * halves + h], e);
+        a[g][k] = decodeA(words[2 * h], e);
+        a[g + kRowGroup][k] = decodeA(words[2 * h + 1], e);
+        b[k][g] = decodeB(words[2 * halves + h], e);
       }
   }
+}
+
+/// Lay out A and B whatever their types are; those of 16 bits are frequent.
+static void gather(const WarpCall &call, const Product &shape,
+                   float (&a)[kMostRows][kMostDepth],
+                   float (&b)[kMostDepth][kColumns]) {
+  uint32_t perWord = 32 / getBits(shape.a);
+  uint32_t halves = shape.k / (4 * perWord);
+  auto decodeF16 = [](uint32_t word, uint32_t e) {
+    return f16ToFloat(word >> 16 * e & 0xffff);
+  };
+  auto decodeBF16 = [](uint32_t word, uint32_t e) {
+    return bf16ToFloat(word >> 16 * e & 0xffff);
+  };
+  if (shape.a == Element::F16)
+    return gather(call, 2, halves, decodeF16, decodeF16, a, b);
+  if (shape.a == Element::BF16)
+    return gather(call, 2, halves, decodeBF16, decodeBF16, a, b);
+  gather(
+      call, perWord, halves,
+      [&](uint32_t word, uint32_t e) { return getElement(shape.a, word, e); },
+      [&](uint32_t word, uint32_t e) { return getElement(shape.b, word, e); },
+      a, b);
 }
 
 /// Multiply in f32, in the order of k.
@@ -78,10 +104,14 @@ static void runFloat(const WarpCall &call, const Product &shape) {
                  : bitsToFloat(c[i]);
     }
   }
-  for (uint32_t row = 0; row < kMostRows; ++row)
+  for (uint32_t row = 0; row < kMostRows; ++row) {
+    float sums[kColumns];
+    std::copy_n(d[row], kColumns, sums);
     for (uint32_t k = 0; k < shape.k; ++k)
       for (uint32_t column = 0; column < kColumns; ++column)
-        d[row][column] += a[row][k] * b[k][column];
+        sums[column] += a[row][k] * b[k][column];
+    std::copy_n(sums, kColumns, d[row]);
+  }
   for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
     uint32_t *to = call.get<Product>(lane).words;
     for (uint32_t r = 0; r < 2; ++r) {

@@ -128,7 +128,7 @@ static void fenceProxy(Site, host_calls::ProxyFence kind) {
 static void fenceMBarrierInit(Site) { Block::current().mbarriers.fenceInit(); }
 
 /// Registers change hands by warpgroups: what one gives up another may take.
-static void setMaxRegister(Site site, int32_t count, uint32_t isMore) {
+static void setMaxRegister(Site site, uint32_t count, uint32_t) {
   Block &block = Block::current();
   Thread &self = block.self();
   if (count % 8 != 0 || count < 24 || count > 256)
@@ -136,7 +136,7 @@ static void setMaxRegister(Site site, int32_t count, uint32_t isMore) {
                  block.nameThread(self.index) + " (" + block.describe(site) +
                      ") asks for " + std::to_string(count) +
                      " registers, not 24, 32, ... or 256");
-  self.registers = isMore ? count : -count;
+  self.registers = count;
 }
 
 static void exitThread(Site) { Block::current().exit(); }

@@ -218,4 +218,42 @@ gpu.module @m {
     llvm.call @exchange(%out, %distance) : (!llvm.ptr<1>, i32) -> ()
     llvm.return
   }
+
+  // Thread 0 waits for a flag that thread 1 sets, and then, in the other kernel, for one that nobody sets. That is bad
+  // style, the tracker says so; it is no hang.
+  //
+  // CHECK-LABEL: waits_for_flag: {{[1-9]}} reports
+  // CHECK-NOT: deadlock
+  // CHECK-LABEL: waits_for_nothing: {{[1-9]}} reports
+  // CHECK: deadlock: {{.*}} 1 from thread (0,0,0) on wait for a condition, asking again and again (llvm.cond_br at
+  //
+  // LAUNCH waits_for_flag grid 1 block 2 shared 256 with 1
+  // LAUNCH waits_for_nothing grid 1 block 2 shared 256 with 0
+  llvm.func @flag(%value: i32) {
+    %tile = llvm.mlir.addressof @tile : !llvm.ptr<3>
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %one = llvm.mlir.constant(1 : i32) : i32
+    %tid = nvvm.read.ptx.sreg.tid.x : i32
+    llvm.store %zero, %tile : i32, !llvm.ptr<3>
+    nvvm.barrier0
+    %is = llvm.icmp "eq" %tid, %zero : i32
+    llvm.cond_br %is, ^ask, ^set
+  ^ask:
+    %x = llvm.load volatile %tile : !llvm.ptr<3> -> i32
+    %more = llvm.icmp "ne" %x, %one : i32
+    llvm.cond_br %more, ^ask, ^done
+  ^set:
+    llvm.store volatile %value, %tile : i32, !llvm.ptr<3>
+    llvm.br ^done
+  ^done:
+    llvm.return
+  }
+  llvm.func @waits_for_flag(%value: i32) attributes {nvvm.kernel} {
+    llvm.call @flag(%value) : (i32) -> ()
+    llvm.return
+  }
+  llvm.func @waits_for_nothing(%value: i32) attributes {nvvm.kernel} {
+    llvm.call @flag(%value) : (i32) -> ()
+    llvm.return
+  }
 }
