@@ -140,6 +140,9 @@ SmallVector<Value> BlockPrefetcher::tilesAt(Block *body, Operation *end,
 /// Return what numbers the task that this thread is likely to get next: itself
 /// where there is none.
 IRMapping BlockPrefetcher::nextTask(scf::ForallOp task) {
+  // Once a task, not once a block.
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(task.getBody());
   SmallVector<Value> lower = getValueOrCreateConstantIndexOp(
                          b, loc, task.getMixedLowerBound()),
                      upper = getValueOrCreateConstantIndexOp(
