@@ -37,6 +37,8 @@ struct TileCopy {
   Value memory, when;
   /// First row and column in memory, and the extents where they are checked.
   Value row, column, rows, columns;
+  /// Whether numbers of rows have 31 bits.
+  bool isSmall;
   /// Address of the first element, and bytes from row to row; both i64.
   Value start, rowStride;
 
@@ -106,11 +108,16 @@ Value TileCopy::isAligned() {
 /// all.
 Value TileCopy::rowsLeft() {
   Value left;
-  if (rows) {
+  Type i32 = b.getI32Type();
+  if (rows && isSmall) {
+    left = arith::SubIOp::create(b, loc,
+                                 arith::IndexCastOp::create(b, loc, i32, rows),
+                                 arith::IndexCastOp::create(b, loc, i32, row));
+  } else if (rows) {
     left = arith::SubIOp::create(b, loc, rows, row);
     left =
         arith::MinSIOp::create(b, loc, left, d.index(tile.type.getDimSize(0)));
-    left = arith::IndexCastOp::create(b, loc, b.getI32Type(), left);
+    left = arith::IndexCastOp::create(b, loc, i32, left);
   }
   if (!when)
     return left;
@@ -242,6 +249,7 @@ LogicalResult attn::distributeCopy(FragmentDistributor &d,
                 {},
                 {},
                 {},
+                false,
                 {},
                 {},
                 d.b,
@@ -252,6 +260,7 @@ LogicalResult attn::distributeCopy(FragmentDistributor &d,
       "attn.aligned");
   copy.locate();
   if (known && known.getValue()) {
+    copy.isSmall = true;
     copy.copyChunks();
     return success();
   }

@@ -8,7 +8,7 @@
 //
 // becomes
 //
-//   %fits = ...            rows are contiguous; address, offset and distance of rows are multiples of 16 bytes
+//   %fits = ...            rows are contiguous and fewer than 2^30; their addresses are multiples of 16 bytes
 //   scf.if %fits {
 //     gpu.launch_func @kernels::@k ...          attn.aligned = true
 //   } else {
@@ -33,6 +33,9 @@ using namespace mlir::attn;
 
 /// Bytes that one asynchronous copy moves.
 constexpr int64_t kChunkBytes = 16;
+
+/// Rows that are counted in 32 bits, with room for a block behind them.
+constexpr int64_t kMostRows = int64_t(1) << 30;
 
 /// Whether a product reads `value`, maybe extended to a wider type.
 static bool isReadByProduct(Value value) {
@@ -89,7 +92,7 @@ static SmallVector<unsigned> stagedArguments(gpu::GPUFuncOp function) {
 }
 
 /// Build whether rows of `memory` are contiguous and begin at multiples of 16
-/// bytes.
+/// bytes, and their number has 30 bits.
 static Value buildFits(OpBuilder &b, Location loc, Value memory) {
   auto type = cast<MemRefType>(memory.getType());
   auto data = memref::ExtractStridedMetadataOp::create(b, loc, memory);
@@ -108,7 +111,15 @@ static Value buildFits(OpBuilder &b, Location loc, Value memory) {
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, all, constant(0));
   Value contiguous = arith::CmpIOp::create(
       b, loc, arith::CmpIPredicate::eq, data.getStrides().back(), constant(1));
-  return arith::AndIOp::create(b, loc, aligned, contiguous);
+  Value fits = arith::AndIOp::create(b, loc, aligned, contiguous);
+  for (auto [i, extent] : llvm::enumerate(data.getSizes())) {
+    if (!type.isDynamicDim(i))
+      continue;
+    Value small = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                        extent, constant(kMostRows));
+    fits = arith::AndIOp::create(b, loc, fits, small);
+  }
+  return fits;
 }
 
 /// Make the two kernels of `function`, and return the name of the second one.

@@ -10,12 +10,13 @@
 //
 // becomes, with two stages,
 //
-//   attn_gpu.copy_to_shared %keys[%lb, %c0] to %c0 when %any ...     the first block
+//   %blocks = memref.subview %keys[0, 0] [%end, 64] ...             up to the end of the last block
+//   attn_gpu.copy_to_shared %blocks[%lb, %c0] to %c0 ...             the first block
 //   nvvm.cp.async.commit.group
 //   scf.for %i = %lb to %ub step %c64 iter_args(..., %stage = %c0) {
 //     nvvm.cp.async.wait.group 0                                     this block is there, of this thread
 //     gpu.barrier                                                    and of all; and nobody reads the last one any more
-//     attn_gpu.copy_to_shared %keys[%next, %c0] to %other when %more ...
+//     attn_gpu.copy_to_shared %blocks[%next, %c0] to %other ...      the next one, or nothing
 //     nvvm.cp.async.commit.group
 //     %k = attn_gpu.read_shared %stage
 //     %s = vector.contract ... %q, %k, ...
@@ -32,6 +33,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -57,6 +59,8 @@ struct StagedRead {
   vector::TransferReadOp read;
   SmallVector<int64_t> dims;
   int64_t bytes;
+  /// The memory as far as a loop reads it; null where that is not known.
+  Value bounded;
 
   explicit StagedRead(vector::TransferReadOp read) : read(read) {
     for (AffineExpr result : read.getPermutationMap().getResults())
@@ -91,7 +95,8 @@ public:
 
 private:
   LogicalResult collect();
-  void stageLoop(scf::ForOp loop, ArrayRef<StagedRead> reads);
+  void boundRead(StagedRead &read, scf::ForOp loop);
+  void stageLoop(scf::ForOp loop, MutableArrayRef<StagedRead> reads);
   void stageInPlace(const StagedRead &read);
   void copy(const StagedRead &read, Value offset, Value when,
             scf::ForOp loop = {}, Value iteration = {});
@@ -242,10 +247,12 @@ void Stager::copy(const StagedRead &staged, Value offset, Value when,
   SmallVector<Value> indices;
   for (Value index : read.getIndices())
     indices.push_back(map.lookupOrDefault(index));
-  SmallVector<bool> inBounds{read.isDimInBounds(0), read.isDimInBounds(1)};
+  SmallVector<bool> inBounds{read.isDimInBounds(0) && !staged.bounded,
+                             read.isDimInBounds(1)};
   attn_gpu::CopyToSharedOp::create(
-      rewriter, read.getLoc(), map.lookupOrDefault(read.getBase()), indices,
-      offset, when, staged.dims, inBounds, read.getVectorType());
+      rewriter, read.getLoc(),
+      staged.bounded ? staged.bounded : map.lookupOrDefault(read.getBase()),
+      indices, offset, when, staged.dims, inBounds, read.getVectorType());
 }
 
 /// Let the tile at `offset`, read before `before`, replace `staged`.
@@ -274,7 +281,7 @@ void Stager::copyStage(const LoopStages &stage, scf::ForOp loop,
                                      iteration, loop.getUpperBound());
   for (const auto &[read, start] : llvm::zip_equal(stage.reads, stage.starts)) {
     Value offset = arith::AddIOp::create(rewriter, loc, to, integer(start));
-    copy(read, offset, when, loop, iteration);
+    copy(read, offset, read.bounded ? Value() : when, loop, iteration);
   }
   commit();
 }
@@ -308,7 +315,46 @@ ValueRange Stager::carryStages(const LoopStages &of, scf::ForOp &loop) {
   return loop.getRegionIterArgs().take_back(inits.size());
 }
 
-void Stager::stageLoop(scf::ForOp loop, ArrayRef<StagedRead> reads) {
+/// Where a loop reads one block of rows after the other, cut the memory at the end
+/// of the last block: then the bounds of a copy say when to stop, and no iteration
+/// has to ask whether there is a next one.
+void Stager::boundRead(StagedRead &staged, scf::ForOp loop) {
+  vector::TransferReadOp read = staged.read;
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  auto type = cast<MemRefType>(read.getBase().getType());
+  int64_t rows = read.getVectorType().getDimSize(0);
+  if (type.getRank() != 2 || staged.dims[0] != 0 || step != rows ||
+      read.getIndices()[0] != loop.getInductionVar() ||
+      !loop.isDefinedOutsideOfLoop(read.getBase()))
+    return;
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  };
+  Value lower = loop.getLowerBound();
+  Value span =
+      arith::SubIOp::create(rewriter, loc, loop.getUpperBound(), lower);
+  Value blocks = arith::DivSIOp::create(
+      rewriter, loc,
+      arith::AddIOp::create(rewriter, loc, span, constant(rows - 1)),
+      constant(rows));
+  Value end = arith::AddIOp::create(
+      rewriter, loc, lower,
+      arith::MulIOp::create(rewriter, loc, blocks, constant(rows)));
+  Value extent = memref::DimOp::create(rewriter, loc, read.getBase(), 0);
+  end = arith::MinSIOp::create(rewriter, loc, end, extent);
+  end = arith::MaxSIOp::create(rewriter, loc, end, constant(0));
+  OpFoldResult columns = memref::getMixedSize(rewriter, loc, read.getBase(), 1);
+  OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
+  staged.bounded = memref::SubViewOp::create(
+      rewriter, loc, read.getBase(), ArrayRef<OpFoldResult>{zero, zero},
+      ArrayRef<OpFoldResult>{end, columns}, ArrayRef<OpFoldResult>{one, one});
+}
+
+void Stager::stageLoop(scf::ForOp loop, MutableArrayRef<StagedRead> reads) {
+  loc = loop.getLoc();
+  rewriter.setInsertionPoint(loop);
+  for (StagedRead &read : reads)
+    boundRead(read, loop);
   LoopStages of{reads, {}, 0};
   for (const StagedRead &read : reads) {
     of.starts.push_back(used + of.bytes);
@@ -316,8 +362,6 @@ void Stager::stageLoop(scf::ForOp loop, ArrayRef<StagedRead> reads) {
   }
   used += stages * of.bytes;
   SmallVector<LateRead> late = std::move(lateReads[loop]);
-  loc = loop.getLoc();
-  rewriter.setInsertionPoint(loop);
   for (int64_t stage = 0; stage + 1 < stages; ++stage)
     copyStage(of, loop, iterationAfter(loop.getLowerBound(), loop, stage),
               integer(stage * of.bytes));

@@ -4,14 +4,15 @@
 #b = affine_map<(m, n, k) -> (n, k)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// The launch asks of each argument that a product reads whether rows are contiguous and begin at multiples of 16 bytes; of
-// no other argument.
+// The launch asks of each argument that a product reads whether rows are contiguous, begin at multiples of 16 bytes, and can
+// be counted in 32 bits; of no other argument.
 //
 // CHECK-LABEL: func.func @launch
 // CHECK: memref.extract_strided_metadata %arg0
 // CHECK: %[[ALIGNED:.*]] = arith.cmpi eq
 // CHECK: %[[CONTIGUOUS:.*]] = arith.cmpi eq, %{{.*}}#2, %c1
 // CHECK: arith.andi %[[ALIGNED]], %[[CONTIGUOUS]]
+// CHECK: arith.cmpi slt, %{{.*}}#1, %c1073741824
 // CHECK: memref.extract_strided_metadata %arg1
 // CHECK-NOT: memref.extract_strided_metadata
 // CHECK: scf.if
