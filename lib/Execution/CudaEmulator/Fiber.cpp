@@ -155,10 +155,18 @@ char *FiberStacks::get(size_t index) {
   return stacks[index];
 }
 
+/// Return how far from its end the stack at `stack` is used: stacks are whole pages
+/// apart, and their ends would all be in the same few lines of a cache.
+static size_t getColor(const char *stack) {
+  constexpr size_t kLineBytes = 64, kColors = 64;
+  size_t page = reinterpret_cast<uintptr_t>(stack) / getPageBytes();
+  return kLineBytes * (1 + page * 7 % kColors);
+}
+
 void emulator::prepareFiber(Fiber &fiber, char *stack, void (*entry)(void *),
                             void *argument) {
   // The start finds the stack aligned to 16 bytes, as before a call.
-  auto *top = reinterpret_cast<void **>(stack + kStackBytes - 64);
+  auto *top = reinterpret_cast<void **>(stack + kStackBytes - getColor(stack));
   void **saved = top - kSavedWords;
   std::memset(saved, 0, kSavedWords * sizeof(void *));
   saved[kEntryWord] = reinterpret_cast<void *>(entry);
