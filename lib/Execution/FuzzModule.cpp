@@ -221,8 +221,10 @@ std::vector<FuzzValue> mlir::attn::getFuzzResults(const FuzzCase &fuzz) {
   std::string type = fuzz.get("type").str();
   if (op == "linear")
     return getLinearResults(fuzz);
-  if (op == "append")
-    return {getAppendOperands(fuzz)[1]};
+  if (op == "append") {
+    FuzzValue cache = getAppendOperands(fuzz)[1];
+    return {{"grown", cache.element, cache.shape}};
+  }
   FuzzValue lse{"lse", type == "f64" ? "f64" : "f32", "BHM"};
   if (op == "rope")
     return {{"output", type, inLayout(fuzz, 0, "BHMD")}};

@@ -5,13 +5,13 @@
 // of one place the last is there, whole and in all heads:
 //
 //   %c = scf.forall (%g) in (G) shared_outs(%so = %cache) {
-//     %head = tensor.extract_slice %so[:, %g, :, :]
+//     %head = tensor.extract_slice %so[:, %g : 1, :, :]
 //     %new = scf.for %b = ... scf.for %i = ... iter_args(%h = %head) {
 //       %p = tensor.extract %positions[%b, %i]
-//       %row = linalg.generic ins(%rows[%b, %g, %i, :]) outs(%h[%b, %p, :]) { convert }
-//       scf.yield (tensor.insert_slice %row into %h[%b, %p, :])
+//       %row = linalg.generic ins(%rows[%b, %g, %i, :]) outs(%h[%b, 0, %p, :]) { convert }
+//       scf.yield (tensor.insert_slice %row into %h[%b, 0, %p, :])
 //     }
-//     scf.forall.in_parallel { tensor.parallel_insert_slice %new into %so[:, %g, :, :] }
+//     scf.forall.in_parallel { tensor.parallel_insert_slice %new into %so[:, %g : 1, :, :] }
 //   }
 //
 // and on memrefs loops over all elements.
@@ -66,7 +66,8 @@ private:
   /// Return the indices of the scale of a place.
   SmallVector<Value> scaleAt(const Place &place, Value head);
   tensor::ExtractSliceOp takeHead(Value tensor, Layout layout, Value head);
-  tensor::ExtractSliceOp takeRow(Value head, Value entry, Value number);
+  tensor::ExtractSliceOp takeRow(Value head, Layout layout, Value entry,
+                                 Value number);
   Value withRow(Value head, Value from, Value number, Value batch, Value row);
 
   ImplicitLocOpBuilder b;
@@ -162,7 +163,8 @@ SmallVector<Value> CacheAppender::scaleAt(const Place &place, Value head) {
   return at;
 }
 
-/// Return head `head` of `tensor`, as [B, N, D].
+/// Return head `head` of `tensor`, with a 1 for the heads: of several 1s, which one
+/// is gone would be anybody's guess.
 tensor::ExtractSliceOp CacheAppender::takeHead(Value tensor, Layout layout,
                                                Value head) {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -172,20 +174,21 @@ tensor::ExtractSliceOp CacheAppender::takeHead(Value tensor, Layout layout,
   at[headDim(layout)] = head;
   sizes[headDim(layout)] = b.getIndexAttr(1);
   SmallVector<int64_t> shape(type.getShape());
-  shape.erase(shape.begin() + headDim(layout));
+  shape[headDim(layout)] = 1;
   return tensor::ExtractSliceOp::create(
       b, RankedTensorType::get(shape, type.getElementType()), tensor, at, sizes,
       ones);
 }
 
 /// Return row `number` of entry `entry` of `head`, as [D].
-tensor::ExtractSliceOp CacheAppender::takeRow(Value head, Value entry,
-                                              Value number) {
+tensor::ExtractSliceOp CacheAppender::takeRow(Value head, Layout layout,
+                                              Value entry, Value number) {
   auto type = cast<RankedTensorType>(head.getType());
-  SmallVector<OpFoldResult> at = {entry, number, b.getIndexAttr(0)},
-                            ones(3, b.getIndexAttr(1)),
-                            sizes(2, b.getIndexAttr(1));
-  sizes.push_back(tensor::getMixedSize(b, b.getLoc(), head, 2));
+  SmallVector<OpFoldResult> at(4, b.getIndexAttr(0)),
+      ones(4, b.getIndexAttr(1)), sizes(4, b.getIndexAttr(1));
+  at[kBatchDim] = entry;
+  at[sequenceDim(layout)] = number;
+  sizes[kChannelDim] = tensor::getMixedSize(b, b.getLoc(), head, kChannelDim);
   return tensor::ExtractSliceOp::create(
       b,
       RankedTensorType::get(type.getShape().take_back(), type.getElementType()),
@@ -197,13 +200,15 @@ tensor::ExtractSliceOp CacheAppender::takeRow(Value head, Value entry,
 Value CacheAppender::withRow(Value head, Value from, Value number, Value batch,
                              Value row) {
   Place place = placeOf(batch, row);
-  tensor::ExtractSliceOp to = takeRow(head, place.entry, place.row);
+  tensor::ExtractSliceOp to =
+      takeRow(head, op.getCacheLayout(), place.entry, place.row);
   Value scale;
   if (op.getScale())
     scale = load(op.getScale(), scaleAt(place, number));
   AffineExpr channel = b.getAffineDimExpr(0);
   Value converted = buildGeneric(
-      b, {{takeRow(from, batch, row), {channel}}}, {to.getResult(), {channel}},
+      b, {{takeRow(from, op.getRowsLayout(), batch, row), {channel}}},
+      {to.getResult(), {channel}},
       [&](ValueRange args) { return convert(args[0], scale); });
   return tensor::InsertSliceOp::create(b, converted, head, to.getMixedOffsets(),
                                        to.getMixedSizes(),
