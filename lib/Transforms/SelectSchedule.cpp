@@ -27,6 +27,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_SELECTSCHEDULE
@@ -257,15 +258,33 @@ static void schedule(linalg::GenericOp op, const TargetInfo &target) {
     op.erase();
 }
 
+/// Remove schedules that no GPU can follow: those without warps.
+static void removeSchedulesOfProcessors(Operation *root) {
+  root->walk([](Operation *op) {
+    auto remove = [&](auto attention) {
+      ScheduleAttr schedule = attention.getScheduleAttr();
+      if (schedule && schedule.getWarps() == 0)
+        attention.removeScheduleAttr();
+    };
+    llvm::TypeSwitch<Operation *>(op)
+        .Case<SdpaOp, LinearAttentionOp>(remove)
+        .Case([](linalg::GenericOp generic) {
+          generic->removeDiscardableAttr("attn.schedule");
+        });
+  });
+}
+
 namespace {
 struct SelectSchedule : public attn::impl::SelectScheduleBase<SelectSchedule> {
   void runOnOperation() override {
+    TargetInfo target = TargetInfo::get(getOperation());
+    if (target.isCuda())
+      removeSchedulesOfProcessors(getOperation());
     SmallVector<SdpaOp> ops;
     getOperation()->walk([&](SdpaOp op) {
       if (!op.getSchedule())
         ops.push_back(op);
     });
-    TargetInfo target = TargetInfo::get(getOperation());
     OpBuilder builder(&getContext());
     if (target.isCuda()) {
       for (SdpaOp op : ops)

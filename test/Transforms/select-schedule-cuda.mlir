@@ -84,3 +84,16 @@ func.func @double_precision(%q: tensor<1x8x64x64xf64>,
     -> tensor<1x8x64x64xf64>
   return %o : tensor<1x8x64x64xf64>
 }
+
+// A schedule without warps is one of a processor.
+//
+// CHECK-LABEL: func.func @given
+// CHECK: attn.sdpa
+// CHECK-SAME: block_m = 128, block_n = 64, {{.*}} warps = 4
+func.func @given(%q: tensor<1x8x1024x64xf16>, %k: tensor<1x8x?x64xf16>,
+    %v: tensor<1x8x?x64xf16>) -> tensor<1x8x1024x64xf16> {
+  %o = attn.sdpa %q, %k, %v schedule = <block_m = 4, block_n = 32, rows = 4, columns = 32, lanes = 16>
+    : tensor<1x8x1024x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>
+    -> tensor<1x8x1024x64xf16>
+  return %o : tensor<1x8x1024x64xf16>
+}

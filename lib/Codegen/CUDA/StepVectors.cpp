@@ -249,7 +249,10 @@ Value StepVectorizer::changed(Value scores) {
         wide = vectorType.clone(wide);
       term.value = arith::ExtFOp::create(b, wide, term.value);
     }
-    s = arith::AddFOp::create(b, s, tile.full(term));
+    Value all = tile.full(term);
+    // Of NaN, a bias of -inf would make NaN.
+    keep(arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, all, lowest()));
+    s = arith::AddFOp::create(b, s, all);
   }
   if (Value mask = op.getMask()) {
     TileValue given = readBroadcast(mask);
