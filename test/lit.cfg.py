@@ -9,7 +9,7 @@
 #   %lib, %bin                      the build's folders of libraries (the plugin) and of tools
 #   %numpy                          the Python that has numpy, from build/venv
 # Features: the name of each tool that was built (`REQUIRES: attnc`), `sanitize`, and what this machine has: `cc`,
-# `numpy`, `x86_64`, `aarch64` (its C compiler and qemu, to run what was compiled for it), `onnx-cases` (the ONNX
+# `numpy`, `ptxas`, `x86_64`, `aarch64` (its C compiler and qemu, to run what was compiled for it), `onnx-cases` (the ONNX
 # project's node tests beside the checkout).
 
 import os
@@ -64,6 +64,10 @@ config.substitutions += [
     ("%numpy", numpy_python),
 ]
 
+# `attn-lit -D attn_device=cuda-emulated test/Execution/corner-cases-shapes.mlir`: the same tests on another device.
+if device := lit_config.params.get("attn_device"):
+    config.substitutions.append((r"(?<![\w/.-])attn-run(?![\w/.-])", "attn-run --device=" + device))
+
 config.available_features.update(config.attn_tools)
 if config.attn_sanitize:
     config.available_features.add("sanitize")
@@ -71,6 +75,8 @@ if shutil.which("cc"):
     config.available_features.add("cc")
 if platform.machine() == "x86_64":
     config.available_features.add("x86_64")
+if shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"):
+    config.available_features.add("ptxas")
 if shutil.which("aarch64-linux-gnu-gcc") and shutil.which("qemu-aarch64"):
     config.available_features.add("aarch64")
 if subprocess.run([numpy_python, "-c", "import numpy"], capture_output=True).returncode == 0:

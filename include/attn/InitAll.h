@@ -6,6 +6,7 @@
 #ifndef ATTN_INITALL_H
 #define ATTN_INITALL_H
 
+#include "attn/Codegen/CudaPasses.h"
 #include "attn/Codegen/Passes.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/IR/AttnDialect.h"
@@ -28,6 +29,7 @@ inline void registerAllPasses() {
   registerAttnTransformsPasses();
   registerAttnConversionPasses();
   registerAttnCodegenPasses();
+  registerAttnCudaPasses();
   registerAttnPipelinePasses();
   registerPipelines();
 }

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -21,8 +22,9 @@ using namespace mlir::attn;
 static constexpr int64_t kShapeError = 4;
 static constexpr int64_t kDataError = 8;
 
-CheckBuilder::CheckBuilder(func::FuncOp function)
-    : builder(function.getContext()), function(function) {
+CheckBuilder::CheckBuilder(func::FuncOp function, bool onlyShapes)
+    : builder(function.getContext()), function(function),
+      onlyShapes(onlyShapes) {
   builder.setInsertionPointToStart(&function.getBody().front());
   number = got = wanted =
       arith::ConstantIntOp::create(builder, function.getLoc(), 0, /*width=*/64);
@@ -33,12 +35,44 @@ void CheckBuilder::setOp(Operation *newOp) {
   builder.setInsertionPoint(op);
 }
 
+/// Return true if `value` follows from more than the shapes of arguments.
+static bool readsData(Value value) {
+  llvm::SetVector<Value> worklist;
+  worklist.insert(value);
+  for (size_t i = 0; i < worklist.size(); ++i) {
+    Value next = worklist[i];
+    Operation *op = next.getDefiningOp();
+    if (!op) {
+      // A scalar argument is data too; a tensor is only asked for its shape.
+      if (isa<func::FuncOp>(next.getParentBlock()->getParentOp()) &&
+          !isa<TensorType>(next.getType()))
+        return true;
+      continue;
+    }
+    if (isa<tensor::DimOp>(op))
+      continue;
+    bool reads = op->walk([](tensor::ExtractOp) {
+                     return WalkResult::interrupt();
+                   }).wasInterrupted();
+    if (reads)
+      return true;
+    worklist.insert(op->operand_begin(), op->operand_end());
+    getUsedValuesDefinedAbove(op->getRegions(), worklist);
+  }
+  return false;
+}
+
 void CheckBuilder::add(Value fails, Value newGot, Value newWanted,
                        StringRef message, int64_t kind) {
   Location loc = op->getLoc();
   messages.push_back(
       ("'" + op->getName().getStringRef() + "' op " + message).str());
   kinds.push_back(kind);
+  if (readsData(fails)) {
+    anyData = true;
+    if (onlyShapes)
+      return;
+  }
   auto toI64 = [&](Value value) -> Value {
     if (value.getType().isInteger(64))
       return value;

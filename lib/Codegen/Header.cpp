@@ -10,6 +10,7 @@
 //
 // and likewise attend_pack and attend_packed where the function has weights to pack.
 
+#include "attn/Codegen/CudaPasses.h"
 #include "attn/Codegen/Signature.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -46,6 +47,35 @@ static constexpr char kContract[] = R"(
  */
 )";
 
+static constexpr char kCudaContract[] = R"(
+/*
+ * Every function below returns 0 (ATTN_OK) or an error code, and on an error
+ * writes what is wrong into `message`, at most `size` bytes with the final NUL;
+ * `message` may be null where `size` is 0.
+ *
+ * NAME launches kernels on `stream` (a CUstream or cudaStream_t; null: the default
+ * one) in the current context, or in the primary one of the tensors' device where
+ * none is current, and returns at once. Data of all tensors, scalars too, is in the
+ * GPU's memory. Outputs have innermost stride 1 and share no memory with any other
+ * tensor; inputs may have any strides. A boolean tensor is a byte an element. The
+ * kernels are loaded by the first call; later ones may be captured into a graph.
+ *
+ * `workspace` is memory of the GPU, aligned to 256 bytes, of the size that
+ * NAME_workspace gives, for which the data of tensors is not looked at. It may be
+ * used again once the kernels are done, and null where the size is 0.
+ *
+ * Some functions check data: lengths, pages, positions. Where a check fails nothing
+ * is computed, and the first 24 bytes of the workspace say why: copied to the host,
+ * they are what NAME_status explains.
+ *
+ * NAME_shape writes the extents of the outputs into their `shape`; `ndim` and
+ * `shape` of an output must be set, and the data of all tensors is not read.
+ *
+ * NAME_apply and the like are the same for callers that have all pointers in one
+ * array, inputs first. All of them may be called by several threads at once.
+ */
+)";
+
 /// What is said before the first function with weights to pack.
 static constexpr char kPackingContract[] = R"(
 /*
@@ -61,17 +91,18 @@ static constexpr char kPackingContract[] = R"(
 /// Words of C and C++ that no parameter can be called, and our own parameters.
 static bool isTaken(StringRef name) {
   static const llvm::StringSet<> words = {
-      "auto",     "break",    "case",     "char",      "const",    "continue",
-      "default",  "do",       "double",   "else",      "enum",     "extern",
-      "float",    "for",      "goto",     "if",        "inline",   "int",
-      "long",     "register", "restrict", "return",    "short",    "signed",
-      "sizeof",   "static",   "struct",   "switch",    "typedef",  "union",
-      "unsigned", "void",     "volatile", "while",     "and",      "or",
-      "not",      "xor",      "bool",     "catch",     "class",    "delete",
-      "explicit", "export",   "false",    "friend",    "mutable",  "namespace",
-      "new",      "operator", "private",  "protected", "public",   "template",
-      "this",     "throw",    "true",     "try",       "typename", "using",
-      "virtual",  "message",  "size",     "tensors"};
+      "auto",     "break",    "case",     "char",      "const",     "continue",
+      "default",  "do",       "double",   "else",      "enum",      "extern",
+      "float",    "for",      "goto",     "if",        "inline",    "int",
+      "long",     "register", "restrict", "return",    "short",     "signed",
+      "sizeof",   "static",   "struct",   "switch",    "typedef",   "union",
+      "unsigned", "void",     "volatile", "while",     "and",       "or",
+      "not",      "xor",      "bool",     "catch",     "class",     "delete",
+      "explicit", "export",   "false",    "friend",    "mutable",   "namespace",
+      "new",      "operator", "private",  "protected", "public",    "template",
+      "this",     "throw",    "true",     "try",       "typename",  "using",
+      "virtual",  "message",  "size",     "tensors",   "workspace", "stream",
+      "bytes",    "status"};
   return words.contains(name);
 }
 
@@ -114,9 +145,10 @@ static void printTensor(llvm::raw_ostream &os, StringRef name,
   os << "\n";
 }
 
-/// Print the documentation and the declarations of one function.
-static void printFunction(llvm::raw_ostream &os, StringRef symbol,
-                          const Signature &signature) {
+/// Print the documentation of one function and return its parameters that are
+/// tensors, each with a comma.
+static std::string printTensors(llvm::raw_ostream &os, StringRef symbol,
+                                const Signature &signature) {
   llvm::StringSet<> used;
   std::string parameters;
   SmallVector<std::string> arguments;
@@ -138,12 +170,38 @@ static void printFunction(llvm::raw_ostream &os, StringRef symbol,
     list << "DLTensor *" << name << ", ";
   }
   os << " */\n";
-  list << "char *message,\n    size_t size);\n";
+  return parameters;
+}
+
+/// Print the documentation and the declarations of one function.
+static void printFunction(llvm::raw_ostream &os, StringRef symbol,
+                          const Signature &signature) {
+  std::string parameters = printTensors(os, symbol, signature) +
+                           "char *message,\n    size_t size);\n";
   os << "int " << symbol << "(" << parameters;
   os << "int " << symbol << "_shape(" << parameters;
   for (StringRef suffix : {"_apply", "_shape_apply"})
     os << "int " << symbol << suffix
        << "(DLTensor *const *tensors, char *message,\n    size_t size);\n";
+}
+
+/// The same of a function of a GPU.
+static void printCudaFunction(llvm::raw_ostream &os, StringRef symbol,
+                              const Signature &signature) {
+  std::string tensors = printTensors(os, symbol, signature);
+  const StringRef array = "DLTensor *const *tensors, ";
+  const StringRef end = "char *message,\n    size_t size);\n";
+  for (auto [suffix, list] :
+       {std::pair<StringRef, StringRef>("", tensors), {"_apply", array}})
+    os << "int " << symbol << suffix << "(" << list
+       << "void *workspace, void *stream,\n    " << end;
+  for (auto [suffix, list] :
+       {std::pair<StringRef, StringRef>("", tensors), {"_apply", array}}) {
+    os << "int " << symbol << "_shape" << suffix << "(" << list << end;
+    os << "int " << symbol << "_workspace" << suffix << "(" << list
+       << "int64_t *bytes,\n    " << end;
+  }
+  os << "int " << symbol << "_status(const int64_t status[3], " << end;
 }
 
 /// Print the declarations of `symbol`_pack and `symbol`_packed, the entries that
@@ -186,9 +244,9 @@ static SmallVector<func::FuncOp> getPublicFunctions(ModuleOp module) {
   return functions;
 }
 
-LogicalResult attn::writeHeader(ModuleOp module, ModuleOp scheduled,
-                                llvm::raw_ostream &os) {
-  SmallVector<func::FuncOp> functions = getPublicFunctions(module);
+/// Print what stands before the functions, and `contract`.
+static void printBegin(llvm::raw_ostream &os, ArrayRef<func::FuncOp> functions,
+                       StringRef contract) {
   // Different headers have different guards, made of the names they declare.
   std::string guard = "ATTN_COMPILED";
   for (func::FuncOp function : functions)
@@ -196,7 +254,17 @@ LogicalResult attn::writeHeader(ModuleOp module, ModuleOp scheduled,
   os << "/* Written by attnc: the C interface of compiled functions. */\n\n"
      << "#ifndef " << guard << "\n#define " << guard << "\n\n"
      << "#include <stddef.h>\n\n"
-     << kPrologue << kContract;
+     << kPrologue << contract;
+}
+
+static constexpr char kBeginC[] =
+    "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
+static constexpr char kEndC[] = "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+
+LogicalResult attn::writeHeader(ModuleOp module, ModuleOp scheduled,
+                                llvm::raw_ostream &os) {
+  SmallVector<func::FuncOp> functions = getPublicFunctions(module);
+  printBegin(os, functions, kContract);
   auto packingOf = [&](func::FuncOp function) {
     auto other =
         scheduled ? scheduled.lookupSymbol<func::FuncOp>(function.getSymName())
@@ -206,7 +274,7 @@ LogicalResult attn::writeHeader(ModuleOp module, ModuleOp scheduled,
   };
   if (llvm::any_of(functions, packingOf))
     os << kPackingContract;
-  os << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
+  os << kBeginC;
   for (func::FuncOp function : functions) {
     FailureOr<Signature> signature = Signature::get(function);
     if (failed(signature))
@@ -215,6 +283,20 @@ LogicalResult attn::writeHeader(ModuleOp module, ModuleOp scheduled,
     if (DictionaryAttr packing = packingOf(function))
       printPacking(os, function.getSymName(), *signature, packing);
   }
-  os << "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+  os << kEndC;
+  return success();
+}
+
+LogicalResult attn::writeCudaHeader(ModuleOp module, llvm::raw_ostream &os) {
+  SmallVector<func::FuncOp> functions = getPublicFunctions(module);
+  printBegin(os, functions, kCudaContract);
+  os << kBeginC;
+  for (func::FuncOp function : functions) {
+    FailureOr<Signature> signature = Signature::get(function);
+    if (failed(signature))
+      return failure();
+    printCudaFunction(os, function.getSymName(), *signature);
+  }
+  os << kEndC;
   return success();
 }

@@ -23,6 +23,8 @@
 #include "attn/Codegen/Passes.h"
 #include "attn/Codegen/RuntimeChecks.h"
 #include "attn/Codegen/Signature.h"
+#include "attn/Codegen/Workspace.h"
+#include "attn/Target/TargetInfo.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -35,14 +37,18 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Let `clone` return the state of all checks. Return whether there are any.
-static bool returnChecks(func::FuncOp clone) {
-  CheckBuilder checks(clone);
+/// Which checks a function makes: all; on the host of a GPU those of shapes, and on
+/// the GPU all of a function with others.
+enum class Which { All, OnlyShapes, AllIfData };
+
+/// Let `clone` return the state of the checks. Return whether there are any.
+static bool returnChecks(func::FuncOp clone, Which which) {
+  CheckBuilder checks(clone, which == Which::OnlyShapes);
   // An op inside a loop or a branch works on values that only exist there.
   for (Operation &op :
        llvm::make_early_inc_range(clone.getBody().front().getOperations()))
     addRuntimeChecks(checks, &op);
-  if (checks.empty())
+  if (checks.empty() || (which == Which::AllIfData && !checks.needsData()))
     return false;
   returnValues(clone, checks.finish());
   return true;
@@ -62,7 +68,16 @@ struct OutlineChecks : attn::impl::OutlineChecksBase<OutlineChecks> {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function.isPublic())
         markInPlace(function);
-    if (failed(outlineClones(getOperation(), checkFunctionName, returnChecks)))
+    bool isCuda = TargetInfo::get(getOperation()).isCuda();
+    auto outline = [&](function_ref<std::string(StringRef)> nameOf,
+                       Which which) {
+      return outlineClones(getOperation(), nameOf, [&](func::FuncOp clone) {
+        return returnChecks(clone, which);
+      });
+    };
+    if (failed(outline(checkFunctionName,
+                       isCuda ? Which::OnlyShapes : Which::All)) ||
+        (isCuda && failed(outline(dataCheckFunctionName, Which::AllIfData))))
       signalPassFailure();
   }
 };

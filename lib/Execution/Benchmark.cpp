@@ -96,3 +96,15 @@ mlir::attn::measure(const Executor &executor, StringRef function,
   summarize(std::move(times), workload, result);
   return result;
 }
+
+llvm::Expected<Measurement> mlir::attn::measureOnDevice(
+    const Executor &executor, StringRef function, ArrayRef<HostTensor> inputs,
+    ArrayRef<HostTensor> outputs, unsigned count, const Workload &workload) {
+  auto times = executor.timeOnDevice(function, inputs, outputs, count);
+  if (!times)
+    return times.takeError();
+  Measurement result;
+  result.threads = 0;
+  summarize(std::move(*times), workload, result);
+  return result;
+}

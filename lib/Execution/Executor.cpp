@@ -5,13 +5,15 @@
 
 #include "attn/Execution/Executor.h"
 
-#include "../Runtime/DLTensor.h"
+#include "CudaCalls.h"
 #include "JitLibrary.h"
 #include "ScratchMeter.h"
+#include "TensorDescriptor.h"
 
 #include "attn/Execution/InterpreterBridge.h"
 #include "attn/Pipeline/Phases.h"
 #include "attn/Target/CPU/Emit.h"
+#include "attn/Target/CUDA/Emit.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -19,9 +21,6 @@
 
 using namespace mlir;
 using namespace mlir::attn;
-
-/// Bytes for the message of an entry.
-constexpr size_t kMessageBytes = 1024;
 
 Executor::Executor() = default;
 Executor::~Executor() = default;
@@ -44,8 +43,47 @@ llvm::Error Executor::readSignatures(ModuleOp module) {
   return llvm::Error::success();
 }
 
+llvm::Error Executor::load(ModuleOp compiled, const CompileOptions &options,
+                           const CudaRunOptions &cuda) {
+  TargetInfo target = TargetInfo::get(compiled);
+  std::unique_ptr<CudaDevice> device;
+  if (target.isCuda()) {
+    auto found = cuda.isEmulated ? createEmulatedDevice(compiled, cuda)
+                                 : createDriverDevice();
+    if (!found)
+      return found.takeError();
+    device = std::move(*found);
+    CudaOptions binaryOptions;
+    binaryOptions.ptxas = cuda.ptxas;
+    binaryOptions.isForEmulator = cuda.isEmulated;
+    FailureOr<SmallVector<CudaBinary>> binaries = SmallVector<CudaBinary>();
+    if (!cuda.isEmulated)
+      binaries =
+          emitCudaBinaries(compiled, binaryOptions, /*needsCubins=*/false);
+    if (failed(binaries))
+      return llvm::createStringError("no machine code could be made");
+    embedBinaries(compiled, *binaries, binaryOptions);
+    target = getHostTarget();
+  }
+  auto object = emitCpu(compiled, target, CpuOutput::Object, options.optLevel);
+  if (failed(object))
+    return llvm::createStringError("no machine code could be made");
+  auto jit = JitLibrary::load(*object);
+  if (!jit)
+    return jit.takeError();
+  library = std::move(*jit);
+  if (!device)
+    return llvm::Error::success();
+  auto calls = CudaCalls::create(*library, std::move(device));
+  if (!calls)
+    return calls.takeError();
+  kernels = std::move(*calls);
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::unique_ptr<Executor>>
-Executor::compile(ModuleOp module, const CompileOptions &options) {
+Executor::compile(ModuleOp module, const CompileOptions &options,
+                  const CudaRunOptions &cuda) {
   std::unique_ptr<Executor> executor(new Executor());
   if (llvm::Error error = executor->readSignatures(module))
     return std::move(error);
@@ -53,19 +91,12 @@ Executor::compile(ModuleOp module, const CompileOptions &options) {
   PassManager pm(module.getContext());
   if (failed(runPipeline(pm, *copy, options)))
     return llvm::createStringError("the module could not be compiled");
-  auto object = emitCpu(*copy, TargetInfo::get(*copy), CpuOutput::Object,
-                        options.optLevel);
-  if (failed(object))
-    return llvm::createStringError("no machine code could be made");
-  auto jit = JitLibrary::load(*object);
-  if (!jit)
-    return jit.takeError();
-  executor->library = std::move(*jit);
+  if (llvm::Error error = executor->load(*copy, options, cuda))
+    return std::move(error);
   return executor;
 }
 
-/// Return how DLPack calls `kind`.
-static DLDataType getDataType(ElementKind kind) {
+DLDataType mlir::attn::getDataType(ElementKind kind) {
   auto bits = static_cast<uint8_t>(8 * getByteSize(kind));
   if (kind == ElementKind::BF16)
     return {/*code=*/4, bits, /*lanes=*/1};
@@ -78,10 +109,9 @@ static DLDataType getDataType(ElementKind kind) {
   return {static_cast<uint8_t>(isFloat(kind) ? 2 : 0), bits, /*lanes=*/1};
 }
 
-/// Return `tensor` for a C entry, which only reads its shape and strides.
-static DLTensor toDLTensor(const HostTensor &tensor) {
+DLTensor mlir::attn::toDLTensor(const HostTensor &tensor) {
   return {tensor.getData(),
-          {/*device_type=*/1, /*device_id=*/0},
+          {kCpuDevice, /*device_id=*/0},
           static_cast<int32_t>(tensor.getRank()),
           getDataType(tensor.getKind()),
           const_cast<int64_t *>(tensor.getShape().data()),
@@ -106,7 +136,7 @@ llvm::Error Executor::call(StringRef function, StringRef suffix,
     int64_t *next = shapes->data();
     for (const ResultType &type : results.lookup(function)) {
       tensors.push_back({nullptr,
-                         {/*device_type=*/1, /*device_id=*/0},
+                         {kCpuDevice, /*device_id=*/0},
                          static_cast<int32_t>(type.rank),
                          getDataType(type.kind),
                          next,
@@ -127,7 +157,17 @@ llvm::Error Executor::call(StringRef function, StringRef suffix,
 
 llvm::Error Executor::run(StringRef function, ArrayRef<HostTensor> inputs,
                           ArrayRef<HostTensor> outputs) const {
+  if (kernels)
+    return kernels->run(function, inputs, outputs);
   return call(function, "_apply", inputs, outputs, nullptr);
+}
+
+llvm::Expected<std::vector<double>>
+Executor::timeOnDevice(StringRef function, ArrayRef<HostTensor> inputs,
+                       ArrayRef<HostTensor> outputs, unsigned count) const {
+  if (!kernels)
+    return llvm::createStringError("expects kernels to time on a GPU");
+  return kernels->time(function, inputs, outputs, count);
 }
 
 llvm::Expected<SmallVector<HostTensor>>

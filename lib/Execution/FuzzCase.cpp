@@ -23,7 +23,7 @@ using llvm::Twine;
 /// the rows and `R` the columns of a rotary table. `rule` and what follows it are
 /// linear attention's. With op=append there is `positions=i32` for each entry, or
 /// `i32:M` for each row. `O` pages of `S` tokens, of which `Y` belong to an entry of
-/// the batch.
+/// the batch. `device` is empty for a CPU, or `cuda-emulated`.
 static constexpr FuzzKey kKeys[] = {
     {"op", "sdpa"},    {"type", "f32"},   {"out", ""},      {"B", "1"},
     {"H", "1"},        {"G", "1"},        {"M", "1"},       {"N", "1"},
@@ -40,7 +40,7 @@ static constexpr FuzzKey kKeys[] = {
     {"beta", ""},      {"state", ""},     {"sums", ""},     {"feature", ""},
     {"normalize", ""}, {"noncausal", ""}, {"score", ""},    {"keep", ""},
     {"stored", ""},    {"scales", ""},    {"O", "0"},       {"S", "0"},
-    {"Y", "0"},        {"ragged", ""}};
+    {"Y", "0"},        {"ragged", ""},    {"device", ""}};
 
 ArrayRef<FuzzKey> mlir::attn::getFuzzKeys() { return kKeys; }
 

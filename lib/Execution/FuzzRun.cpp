@@ -40,7 +40,13 @@ std::unique_ptr<FuzzFunction> FuzzFunction::compile(MLIRContext &context,
   }
   CompileOptions options;
   options.optLevel = static_cast<unsigned>(fuzz.getInt("opt"));
-  auto executor = Executor::compile(*result->module, options);
+  CudaRunOptions cuda;
+  if (fuzz.has("device")) {
+    options.target = "sm_80";
+    // Each case has another order of threads.
+    cuda.seed = static_cast<uint64_t>(fuzz.getInt("seed")) % 4;
+  }
+  auto executor = Executor::compile(*result->module, options, cuda);
   if (!executor) {
     complaint = llvm::toString(executor.takeError()) + ": " + diagnostics;
     return nullptr;

@@ -123,6 +123,7 @@ private:
   /// Compile one function and call it until something is wrong.
   void tryFunction(FuzzRandom &random, SharedNotes &shared) {
     FuzzCase fuzz = drawFunction(random);
+    fuzz.set("device", options.device);
     begin(fuzz, shared);
     Complaint complaint;
     auto function = FuzzFunction::compile(context, fuzz, complaint);

@@ -64,6 +64,12 @@ static void printVerification(const Verification &verification,
 }
 
 static void printMeasurement(const Measurement &m, raw_ostream &os) {
+  if (m.threads == 0) {
+    os << llvm::format("time: min %.4g ms, median %.4g ms, p95 %.4g ms on the "
+                       "GPU\nrate: %.4g GFLOP/s\n",
+                       m.msMin, m.msMedian, m.msP95, m.gflops);
+    return;
+  }
   os << llvm::format("time: min %.4g ms, median %.4g ms, p95 %.4g ms on %u "
                      "threads\n",
                      m.msMin, m.msMedian, m.msP95, m.threads)

@@ -37,18 +37,35 @@ runInterpreter(func::FuncOp function, ArrayRef<HostTensor> inputs) {
   return results;
 }
 
-/// Fails unless code for `target` can run in this process.
-static llvm::Error checkTarget(StringRef target) {
-  llvm::Expected<TargetInfo> wanted = TargetInfo::parse(target);
+static bool isGpu(Device device) {
+  return device == Device::Cuda || device == Device::CudaEmulated;
+}
+
+/// Return the target of `options`. Fails unless its code runs on their device.
+static llvm::Expected<std::string> chooseTarget(const RunOptions &options) {
+  bool onGpu = isGpu(options.device);
+  if (options.target.empty())
+    return std::string(!onGpu                           ? "host"
+                       : options.device == Device::Cuda ? "sm_80,sm_90"
+                                                        : "sm_80");
+  llvm::Expected<TargetInfo> wanted = TargetInfo::parse(options.target);
   if (!wanted)
     return llvm::make_error<UsageError>("--target " +
                                         llvm::toString(wanted.takeError()));
   llvm::Triple here(llvm::sys::getProcessTriple());
-  if (llvm::Triple(wanted->triple).getArch() == here.getArch())
-    return llvm::Error::success();
+  if (onGpu ? wanted->isCuda()
+            : llvm::Triple(wanted->triple).getArch() == here.getArch())
+    return options.target;
+  if (onGpu || wanted->isCuda())
+    return llvm::make_error<UsageError>(
+        "--target expects " +
+        std::string(onGpu ? "an architecture of CUDA, such as sm_80, with "
+                            "--device=cuda or cuda-emulated"
+                          : "--device=cuda or cuda-emulated with kernels") +
+        ", got '" + options.target + "'");
   return llvm::make_error<UsageError>(
       "--target expects a target that runs here, such as host or " +
-      here.getTriple() + ", got '" + target + "'");
+      here.getTriple() + ", got '" + options.target + "'");
 }
 
 /// Compile `function` and call it once.
@@ -72,6 +89,9 @@ static llvm::Expected<Measurement> runBenchmark(const Executor &executor,
   auto workload = describeWork(function, inputs);
   if (!workload)
     return workload.takeError();
+  if (options.device == Device::Cuda)
+    return measureOnDevice(executor, function.getName(), inputs, outputs,
+                           options.benchmark, *workload);
   PeakMeter meter;
   return measure(executor, function.getName(), inputs, outputs,
                  options.benchmark, options.threads, *workload, meter);
@@ -121,12 +141,22 @@ llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
         "expects at most " + Twine(function->getNumResults()) +
         " times --output= for '" + function->getName() + "', got " +
         Twine(options.outputs.size()));
-  if (options.benchmark > 0 && options.device != Device::CPU)
+  if (options.benchmark > 0 && options.device != Device::CPU &&
+      options.device != Device::Cuda)
     return llvm::make_error<UsageError>(
-        "--benchmark expects --device=cpu: the interpreter is not timed");
-  if (options.device == Device::CPU)
-    if (llvm::Error error = checkTarget(options.target))
-      return std::move(error);
+        options.device == Device::CudaEmulated
+            ? "--benchmark expects --device=cpu or cuda: the emulator's times "
+              "say "
+              "nothing of a GPU's"
+            : "--benchmark expects --device=cpu: the interpreter is not timed");
+  std::unique_ptr<Executor> executor;
+  CompileOptions compileOptions;
+  if (options.device != Device::Interpreter) {
+    auto target = chooseTarget(options);
+    if (!target)
+      return target.takeError();
+    compileOptions.target = std::move(*target);
+  }
   auto shown = chooseShown(*function, options);
   if (!shown)
     return shown.takeError();
@@ -135,11 +165,10 @@ llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
     return inputs.takeError();
   RunReport report;
   report.function = function->getName().str();
-  std::unique_ptr<Executor> executor;
-  if (options.device == Device::CPU) {
-    CompileOptions compileOptions;
-    compileOptions.target = options.target;
-    auto compiled = Executor::compile(module, compileOptions);
+  if (options.device != Device::Interpreter) {
+    CudaRunOptions cuda = options.cuda;
+    cuda.isEmulated = options.device == Device::CudaEmulated;
+    auto compiled = Executor::compile(module, compileOptions, cuda);
     if (!compiled)
       return compiled.takeError();
     executor = std::move(*compiled);

@@ -4,13 +4,18 @@
 // The phases of a GPU that differ from those of a CPU: one function a phase, the list of its passes, under the command
 // that runs the same.
 
+#include "attn/Codegen/CudaPasses.h"
 #include "attn/Codegen/Passes.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Pipeline/Phases.h"
 #include "attn/Transforms/Passes.h"
 
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -62,11 +67,69 @@ static void buildBuffers(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-static void buildKernels(OpPassManager &pm) {}
+// attn-opt --attn-place-workspace --attn-outline-kernels --canonicalize --cse
+//   --attn-specialize-kernels --attn-stage-copies --canonicalize --cse --attn-distribute-fragments
+//   --canonicalize --cse
+static void buildKernels(OpPassManager &pm) {
+  pm.addPass(createPlaceWorkspace());
+  pm.addPass(createOutlineKernels());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSpecializeKernels());
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createStageCopies());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  kernels.addPass(createDistributeFragments());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+}
 
-static void buildNvvm(OpPassManager &pm) {}
+// attn-opt --attn-guard-kernels --pass-pipeline="builtin.module(gpu.module(
+//   attn-expand-small-floats,
+//   arith-emulate-unsupported-floats{source-types=bf16 target-type=f32},
+//   convert-nvgpu-to-nvvm, convert-vector-to-scf, convert-scf-to-cf,
+//   expand-strided-metadata, lower-affine, arith-expand,
+//   convert-arith-to-llvm, convert-gpu-to-nvvm, convert-vector-to-llvm,
+//   convert-math-to-llvm, reconcile-unrealized-casts, canonicalize, cse))"
+static void buildNvvm(OpPassManager &pm) {
+  pm.addPass(createGuardKernels());
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createExpandSmallFloats());
+  arith::ArithEmulateUnsupportedFloatsOptions emulate;
+  emulate.sourceTypeStrs = {"bf16"};
+  emulate.targetTypeStr = "f32";
+  kernels.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  kernels.addPass(createConvertNVGPUToNVVMPass());
+  kernels.addPass(createConvertVectorToSCFPass());
+  kernels.addPass(createSCFToControlFlowPass());
+  kernels.addPass(memref::createExpandStridedMetadataPass());
+  kernels.addPass(createLowerAffinePass());
+  kernels.addPass(arith::createArithExpandOpsPass());
+  // Before the gpu dialect's: it would make calls of maxima.
+  kernels.addPass(createArithToLLVMConversionPass());
+  kernels.addPass(createConvertGpuOpsToNVVMOps());
+  kernels.addPass(createConvertVectorToLLVMPass());
+  kernels.addPass(createConvertMathToLLVMPass());
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+}
 
-static void buildLlvm(OpPassManager &pm) {}
+// attn-opt --attn-launches-to-calls --expand-strided-metadata --lower-affine
+//   --arith-expand --convert-scf-to-cf --convert-to-llvm
+//   --reconcile-unrealized-casts --canonicalize --attn-emit-cuda-entries
+static void buildLlvm(OpPassManager &pm) {
+  pm.addPass(createLaunchesToCalls());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createEmitCudaEntries());
+}
 
 void attn::buildCudaPhase(OpPassManager &pm, Phase phase) {
   switch (phase) {

@@ -9,6 +9,7 @@
 #include "attn/IR/AttnGpuOps.h"
 #include "attn/Pipeline/Phases.h"
 #include "attn/Target/CPU/Emit.h"
+#include "attn/Target/CUDA/Emit.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -120,4 +121,5 @@ void attn::registerCompilerDialects(DialectRegistry &registry) {
   registerCallBufferization(registry);
   registerConversions(registry);
   registerCpuTranslations(registry);
+  registerCudaTranslations(registry);
 }

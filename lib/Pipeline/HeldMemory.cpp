@@ -303,6 +303,9 @@ std::optional<HeldMemory> attn::getHeldMemory(const AttentionCost &cost,
   CompileOptions options;
   options.target = target.str();
   options.stopAfter = Phase::Buffers;
+  // A GPU's functions hold nothing: NAME_workspace says what callers bring.
+  if (isForCuda(*module, options))
+    return std::nullopt;
   PassManager pm(module->getContext());
   buildCpuPipeline(pm, options);
   if (failed(pm.run(*module)))

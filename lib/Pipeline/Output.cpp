@@ -5,8 +5,10 @@
 //
 //   x.mlir x.ll x.s x.o    what emitCpu gives
 //   x.so x                 the same, linked
+//   x.ptx x.cubin          the kernels of a GPU
 
 #include "attn/Pipeline/Output.h"
+#include "attn/Codegen/CudaPasses.h"
 #include "attn/Codegen/Signature.h"
 #include "attn/IR/AttnOps.h"
 #include "attn/Pipeline/Phases.h"
@@ -57,21 +59,82 @@ static std::string print(ModuleOp module) {
   return text;
 }
 
+Error attn::checkOutput(OutputKind kind, const TargetInfo &target) {
+  bool isDevice = kind == OutputKind::Ptx || kind == OutputKind::Cubin;
+  if (isDevice && target.architectures.size() != 1)
+    return llvm::createStringError(
+        target.isCuda()
+            ? "expects one architecture for a file of PTX or a cubin, got " +
+                  std::to_string(target.architectures.size())
+            : "expects --target=sm_80 or the like for PTX or a cubin, got '" +
+                  target.triple + "'");
+  if (target.isCuda() && kind == OutputKind::Executable)
+    return llvm::createStringError(
+        "expects an object or a shared library for a GPU, got an executable");
+  return Error::success();
+}
+
+/// Return the error of a module that has a diagnostic.
+static Error cannotCompile(const TargetInfo &target) {
+  return llvm::createStringError(
+      "cannot compile for '" + (target.isCuda() ? target.cpu : target.triple) +
+      "'");
+}
+
+/// Write the kernels of `module` for its one architecture.
+static Error writeDevice(ModuleOp module, OutputKind kind, StringRef path,
+                         const CudaOptions &cuda) {
+  TargetInfo target = TargetInfo::get(module);
+  if (kind == OutputKind::Ptx) {
+    FailureOr<std::string> ptx = emitPtx(module, target.cpu, cuda.optLevel);
+    if (failed(ptx))
+      return cannotCompile(target);
+    return writeOutput({ptx->data(), ptx->size()}, path);
+  }
+  auto binaries = emitCudaBinaries(module, cuda, /*needsCubins=*/true);
+  if (failed(binaries))
+    return cannotCompile(target);
+  return writeOutput(binaries->front().cubin, path);
+}
+
+/// Put the binaries of the kernels of `module` into its host's part.
+static Error embedKernels(ModuleOp module, const CudaOptions &cuda) {
+  auto binaries = emitCudaBinaries(module, cuda, /*needsCubins=*/false);
+  if (failed(binaries))
+    return cannotCompile(TargetInfo::get(module));
+  if (llvm::all_of(*binaries,
+                   [](const CudaBinary &b) { return b.cubin.empty(); }))
+    module.emitWarning(
+        "finds no ptxas: the kernels are there as PTX alone, which "
+        "the driver compiles when they are first called");
+  embedBinaries(module, *binaries, cuda);
+  return Error::success();
+}
+
 Error attn::writeModule(ModuleOp module, OutputKind kind, StringRef path,
-                        StringRef linker, unsigned optLevel) {
+                        StringRef linker, unsigned optLevel,
+                        const CudaOptions &cuda) {
   if (kind == OutputKind::Mlir) {
     std::string text = print(module);
     return writeOutput({text.data(), text.size()}, path);
   }
+  TargetInfo target = TargetInfo::get(module);
+  if (Error error = checkOutput(kind, target))
+    return error;
+  if (kind == OutputKind::Ptx || kind == OutputKind::Cubin)
+    return writeDevice(module, kind, path, cuda);
+  if (target.isCuda()) {
+    if (Error error = embedKernels(module, cuda))
+      return error;
+    target = getHostTarget();
+  }
   CpuOutput form = kind == OutputKind::LlvmIr     ? CpuOutput::LlvmIr
                    : kind == OutputKind::Assembly ? CpuOutput::Assembly
                                                   : CpuOutput::Object;
-  TargetInfo target = TargetInfo::get(module);
   FailureOr<SmallVector<char, 0>> bytes =
       emitCpu(module, target, form, optLevel);
   if (failed(bytes))
-    return llvm::createStringError("cannot compile for '" + target.triple +
-                                   "'");
+    return cannotCompile(target);
   if (kind != OutputKind::Shared && kind != OutputKind::Executable)
     return writeOutput(*bytes, path);
   LinkOptions options;
@@ -82,6 +145,10 @@ Error attn::writeModule(ModuleOp module, OutputKind kind, StringRef path,
 
 LogicalResult attn::printHeader(ModuleOp module, StringRef target,
                                 llvm::raw_ostream &os) {
+  CompileOptions options;
+  options.target = target.str();
+  if (isForCuda(module, options))
+    return writeCudaHeader(module, os);
   // What can be packed is known once weights are tiled.
   bool mayPack = module
                      .walk([](Operation *op) {
@@ -93,8 +160,6 @@ LogicalResult attn::printHeader(ModuleOp module, StringRef target,
   if (!mayPack)
     return writeHeader(module, /*scheduled=*/ModuleOp(), os);
   OwningOpRef<ModuleOp> scheduled = module.clone();
-  CompileOptions options;
-  options.target = target.str();
   options.stopAfter = Phase::Schedule;
   PassManager pm(module.getContext());
   buildCpuPipeline(pm, options);

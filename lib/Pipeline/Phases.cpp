@@ -4,6 +4,7 @@
 // One function a phase: the list of its passes, under the command that runs the same.
 
 #include "attn/Pipeline/Phases.h"
+#include "attn/Codegen/CudaPasses.h"
 #include "attn/Codegen/Passes.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Pipeline/Passes.h"
@@ -277,6 +278,7 @@ struct RoadOptions : PassPipelineOptions<RoadOptions> {
 
 void attn::registerCompilerPasses() {
   registerAttnCodegenPasses();
+  registerAttnCudaPasses();
   registerAttnConversionPasses();
   registerAttnPipelinePasses();
   registerAttnTransformsPasses();

@@ -67,8 +67,7 @@ static LogicalResult verifySchedule(Operation *op) {
 static LogicalResult verifyTiles(Operation *op) {
   auto linear = dyn_cast<LinearAttentionOp>(op);
   auto sdpa = dyn_cast<SdpaOp>(op);
-  if ((sdpa && (sdpa.getSchedule() || !mayBePlain(op))) ||
-      (linear && linear.getSchedule()))
+  if ((sdpa || (linear && linear.getSchedule())) && !mayBePlain(op))
     return leftOver(op, "tiles");
   return verifyCore(op);
 }
@@ -100,7 +99,8 @@ static LogicalResult verifyBuffers(Operation *op) {
     return op->emitOpError("expects no tensor after phase 'buffers'");
   if (isa<CallOp, ThreadsOp>(op))
     return leftOver(op, "buffers");
-  if (isa<memref::AllocOp>(op) && op->getParentOfType<LoopLikeOpInterface>())
+  if (isa<memref::AllocOp>(op) && op->getParentOfType<LoopLikeOpInterface>() &&
+      !TargetInfo::get(op).isCuda())
     return op->emitOpError("expects no loop around it after phase 'buffers'");
   if (auto function = dyn_cast<FunctionOpInterface>(op)) {
     int64_t bytes = 0;

@@ -3,7 +3,7 @@
 //
 // Checks the tensors that a caller hands to a compiled function, and says what is wrong with them.
 
-#include "Entry.h"
+#include "Cuda.h"
 
 int snprintf(char *text, size_t size, const char *format, ...);
 
@@ -169,13 +169,20 @@ static int check_type(const char *function, const char *name,
   return ATTN_OK;
 }
 
+/// What is looked at of the tensors, and where their data must be.
+enum Look { LOOK_AT_SHAPES, LOOK_AT_EXTENTS, LOOK_ON_CPU, LOOK_ON_GPU };
+
 /// Check that the data can be reached.
 static int check_data(const char *function, const char *name,
-                      const DLTensor *tensor, char *message, size_t size) {
-  // 1 is the CPU; 3 is memory of the CPU that a GPU reads too.
-  if (tensor->device.device_type != 1 && tensor->device.device_type != 3) {
-    snprintf(message, size, "'%s' expects %s on the CPU, got device type %d",
-             function, name, (int)tensor->device.device_type);
+                      const DLTensor *tensor, enum Look look, char *message,
+                      size_t size) {
+  // 1 is the CPU, 2 a GPU; 3 is memory of the CPU that a GPU reads too, and 13
+  // belongs to both.
+  int type = (int)tensor->device.device_type;
+  if (look == LOOK_ON_CPU ? type != 1 && type != 3
+                          : type != 2 && type != 3 && type != 13) {
+    snprintf(message, size, "'%s' expects %s on the %s, got device type %d",
+             function, name, look == LOOK_ON_CPU ? "CPU" : "GPU", type);
     return ATTN_ERROR_DEVICE;
   }
   if (is_empty(tensor))
@@ -285,11 +292,11 @@ static const int64_t *skip_tensors(const int64_t *at, int64_t count) {
   return at;
 }
 
-/// Check every tensor and write its words. Where only shapes are asked for, data
-/// is not looked at, and of the outputs only the rank is.
+/// Check every tensor and write its words. Where only shapes or extents are asked
+/// for, data is not looked at; where only shapes are, of the outputs the rank is.
 static int open_tensors(const int64_t *signature, const char *names,
                         DLTensor *const *tensors, int64_t *words,
-                        int only_shapes, char *message, size_t size) {
+                        enum Look look, char *message, size_t size) {
   int64_t inputs = signature[0], count = inputs + signature[1];
   const int64_t *at = signature + 2, *in_place = skip_tensors(at, count);
   const char *name = next_name(names);
@@ -300,15 +307,15 @@ static int open_tensors(const int64_t *signature, const char *names,
     const DLTensor *tensor = tensors[i];
     int is_output = i >= inputs;
     status = check_rank(names, name, tensor, &expected, message, size);
-    if (is_output && only_shapes)
+    if (is_output && look == LOOK_AT_SHAPES)
       continue;
     if (!status)
       status = check_type(names, name, tensor, &expected, message, size);
-    if (!status && !only_shapes)
-      status = check_data(names, name, tensor, message, size);
-    if (!status && is_output)
+    if (!status && look >= LOOK_ON_CPU)
+      status = check_data(names, name, tensor, look, message, size);
+    if (!status && is_output && look >= LOOK_ON_CPU)
       status = check_output(names, name, tensor, message, size);
-    if (!status && is_output)
+    if (!status && is_output && look >= LOOK_ON_CPU)
       status =
           check_alias(names, tensors, i, in_place[i - inputs], message, size);
     if (!status)
@@ -320,14 +327,28 @@ static int open_tensors(const int64_t *signature, const char *names,
 int attn_rt_open(const int64_t *signature, const char *names,
                  DLTensor *const *tensors, int64_t *words, char *message,
                  size_t size) {
-  return open_tensors(signature, names, tensors, words, /*only_shapes=*/0,
-                      message, size);
+  return open_tensors(signature, names, tensors, words, LOOK_ON_CPU, message,
+                      size);
 }
 
 int attn_rt_open_shapes(const int64_t *signature, const char *names,
                         DLTensor *const *tensors, int64_t *words, char *message,
                         size_t size) {
-  return open_tensors(signature, names, tensors, words, /*only_shapes=*/1,
+  return open_tensors(signature, names, tensors, words, LOOK_AT_SHAPES, message,
+                      size);
+}
+
+int attn_rt_open_cuda(const int64_t *signature, const char *names,
+                      DLTensor *const *tensors, int64_t *words, char *message,
+                      size_t size) {
+  return open_tensors(signature, names, tensors, words, LOOK_ON_GPU, message,
+                      size);
+}
+
+int attn_rt_open_extents(const int64_t *signature, const char *names,
+                         DLTensor *const *tensors, int64_t *words,
+                         char *message, size_t size) {
+  return open_tensors(signature, names, tensors, words, LOOK_AT_EXTENTS,
                       message, size);
 }
 

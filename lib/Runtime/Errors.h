@@ -17,12 +17,13 @@ enum {
   ATTN_ERROR_RANK = 2,    /* another number of dimensions */
   ATTN_ERROR_TYPE = 3,    /* another element type */
   ATTN_ERROR_SHAPE = 4,   /* an extent that does not fit */
-  ATTN_ERROR_DEVICE = 5,  /* not in memory of the CPU */
+  ATTN_ERROR_DEVICE = 5,  /* not in memory of the device that computes */
   ATTN_ERROR_STRIDES = 6, /* strides or an address that cannot be used */
   ATTN_ERROR_ALIAS = 7,   /* an output shares memory with another tensor */
   ATTN_ERROR_DATA = 8,    /* a value that is out of range */
   ATTN_ERROR_MEMORY = 9,  /* no memory for scratch */
-  ATTN_ERROR_CPU = 10     /* the CPU lacks a feature */
+  ATTN_ERROR_CPU = 10,    /* the CPU lacks a feature */
+  ATTN_ERROR_GPU = 11     /* no GPU, no driver, or the driver refuses */
 };
 
 #endif /* ATTN_ERRORS_ */

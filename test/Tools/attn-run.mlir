@@ -18,18 +18,21 @@
 // RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --function=static --target=hosst 2>&1 | FileCheck %s --check-prefix=SPELLING
 
 // HELP: --benchmark
-// HELP-NEXT: --device=<cpu | interpreter>
+// HELP-NEXT: --device=<cpu | interpreter | cuda | cuda-emulated>
+// HELP-NEXT: --emulator-seed=<N>
+// HELP-NEXT: --emulator-tracks
 // HELP-NEXT: --function=<NAME>
 // HELP-NEXT: --input=<SHAPExTYPE[=SEED] | @FILE.npy>
 // HELP-NEXT: --json
 // HELP-NEXT: --labels=<FILE>
 // HELP-NEXT: --output=<FILE.npy>
 // HELP-NEXT: --plot-weights=<DIR>
-// HELP-NEXT: --target=<host>
+// HELP-NEXT: --ptxas=<PATH>
+// HELP-NEXT: --target=<host|sm_80>
 // HELP-NEXT: --threads=<N>
 // HELP-NEXT: --verify
 
-// DEVICE: attn-run: --device expects cpu or interpreter, got 'gpu'; the nearest is 'cpu'
+// DEVICE: attn-run: --device expects cpu, interpreter, cuda or cuda-emulated, got 'gpu'; the nearest is 'cpu'
 // FLAG: Unknown command line argument '--inptu=i32'
 // FLAG: Did you mean '--input=i32'?
 // WHICH: attn-run: expects --function= with one of static, dynamic

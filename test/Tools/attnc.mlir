@@ -43,8 +43,8 @@
 // NOINPUT: attnc: expects INPUT, a file or '-'
 // NOOUTPUT: attnc: expects -o OUTPUT, --emit=KIND or --stop-after=PHASE
 // PHASE: attnc: expects a phase, got --stop-after=lingal; known: input, core, schedule, tiles, linalg, vectors, buffers, kernels, nvvm, llvm, object; nearest: linalg
-// EMIT: attnc: expects a kind of output, got 'object'; known: mlir, llvm, asm, obj, shared, exe; nearest: obj
-// SUFFIX: attnc: expects a suffix of the output or --emit, got '.obj'; known: .mlir, .ll, .s, .o, .so; nearest: .o
+// EMIT: attnc: expects a kind of output, got 'object'; known: mlir, llvm, asm, obj, shared, ptx, cubin, exe; nearest: obj
+// SUFFIX: attnc: expects a suffix of the output or --emit, got '.obj'; known: .mlir, .ll, .s, .o, .so, .ptx, .cubin; nearest: .o
 // LINKED: attnc: expects -o OUTPUT for what is linked
 // REGEX: attnc: expects a regular expression, got --remarks=(
 // BOTH: attnc: expects --emit=mlir with --stop-after=core, got --emit=asm

@@ -38,6 +38,9 @@ struct Options : ToolOptions {
                          cl::desc("processes at a time; default: one for each "
                                   "core"),
                          cl::cat(category)};
+  cl::opt<std::string> device{"device", cl::value_desc("cpu | cuda-emulated"),
+                              cl::init("cpu"), cl::desc("where they run (cpu)"),
+                              cl::cat(category)};
   cl::opt<bool> verbose{"verbose", cl::desc("print each case before it runs"),
                         cl::cat(category)};
 };
@@ -56,6 +59,13 @@ int main(int argc, char **argv) {
   fuzz.jobs = options.jobs;
   fuzz.minimize = options.minimize;
   fuzz.verbose = options.verbose;
+  if (options.device != "cpu" && options.device != "cuda-emulated") {
+    llvm::errs() << "attn-fuzz: --device expects cpu or cuda-emulated, got '"
+                 << options.device << "'\n";
+    return kWrongUse;
+  }
+  if (options.device != "cpu")
+    fuzz.device = options.device;
   if (options.line.getNumOccurrences() > 0) {
     auto parsed = FuzzCase::parse(options.line);
     if (!parsed) {

@@ -39,8 +39,8 @@ struct Options : ToolOptions {
       "output", cl::value_desc("FILE.npy"),
       cl::desc("where to write each result, in order"), cl::cat(category)};
   cl::opt<std::string> target{
-      "target", cl::value_desc("host"), cl::init("host"),
-      cl::desc("what to compile for; must run on this machine"),
+      "target", cl::value_desc("host|sm_80"),
+      cl::desc("what to compile for; must run on the device"),
       cl::cat(category)};
   cl::opt<unsigned> threads{
       "threads", cl::value_desc("N"), cl::init(0),
@@ -54,9 +54,20 @@ struct Options : ToolOptions {
       "benchmark", cl::value_desc("N"), cl::ValueOptional,
       cl::desc("time N calls (30) and compare with this machine's peaks"),
       cl::cat(category)};
-  cl::opt<std::string> device{"device", cl::value_desc("cpu | interpreter"),
-                              cl::init("cpu"), cl::desc("who runs it"),
-                              cl::cat(category)};
+  cl::opt<std::string> device{
+      "device", cl::value_desc("cpu | interpreter | cuda | cuda-emulated"),
+      cl::init("cpu"), cl::desc("who runs it"), cl::cat(category)};
+  cl::opt<uint64_t> emulatorSeed{
+      "emulator-seed", cl::value_desc("N"), cl::init(0),
+      cl::desc("of the order of threads and copies in the emulator"),
+      cl::cat(category)};
+  cl::opt<bool> emulatorTracks{
+      "emulator-tracks", cl::init(true),
+      cl::desc("let the emulator check every access (default)"),
+      cl::cat(category)};
+  cl::opt<std::string> ptxas{"ptxas", cl::value_desc("PATH"),
+                             cl::desc("of CUDA, instead of the one found"),
+                             cl::cat(category)};
   cl::opt<std::string> plot{
       "plot-weights", cl::value_desc("DIR"),
       cl::desc("draw what each head attends to, and a page of all heads"),
@@ -87,6 +98,9 @@ static llvm::Expected<RunOptions> readOptions(const Options &options) {
   run.verify = options.verify;
   run.plotFolder = options.plot;
   run.labels = options.labels;
+  run.cuda.seed = options.emulatorSeed;
+  run.cuda.track = options.emulatorTracks;
+  run.cuda.ptxas = options.ptxas;
   if (options.benchmark.getNumOccurrences() > 0) {
     run.benchmark = 30;
     StringRef count = options.benchmark;
@@ -96,7 +110,10 @@ static llvm::Expected<RunOptions> readOptions(const Options &options) {
           "--benchmark expects a number of calls, got '" + count + "'");
   }
   static constexpr std::pair<StringRef, Device> kDevices[] = {
-      {"cpu", Device::CPU}, {"interpreter", Device::Interpreter}};
+      {"cpu", Device::CPU},
+      {"interpreter", Device::Interpreter},
+      {"cuda", Device::Cuda},
+      {"cuda-emulated", Device::CudaEmulated}};
   SmallVector<StringRef> names;
   for (auto [name, device] : kDevices) {
     if (options.device == name) {
@@ -106,8 +123,9 @@ static llvm::Expected<RunOptions> readOptions(const Options &options) {
     names.push_back(name);
   }
   return llvm::make_error<UsageError>(
-      "--device expects cpu or interpreter, got '" + options.device +
-      "'; the nearest is '" + nearestName(options.device, names) + "'");
+      "--device expects cpu, interpreter, cuda or cuda-emulated, got '" +
+      options.device + "'; the nearest is '" +
+      nearestName(options.device, names) + "'");
 }
 
 static OwningOpRef<ModuleOp> readInput(StringRef path, llvm::SourceMgr &source,

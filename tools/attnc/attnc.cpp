@@ -13,6 +13,7 @@
 #include "attn/Pipeline/Input.h"
 #include "attn/Pipeline/Output.h"
 #include "attn/Pipeline/Phases.h"
+#include "attn/Target/CUDA/Architectures.h"
 #include "attn/Target/TargetInfo.h"
 
 #include "mlir/IR/AsmState.h"
@@ -41,13 +42,14 @@ struct Flags {
   cl::opt<std::string> output{
       "o", cl::value_desc("OUTPUT"), cl::cat(ours),
       cl::desc("where to write; its suffix says what: "
-               ".mlir .ll .s .o .so, none: executable")};
-  cl::opt<std::string> target{"target", cl::value_desc("host|TRIPLE[:CPU]"),
-                              cl::cat(ours),
-                              cl::desc("the processor to compile for")};
-  cl::opt<std::string> emit{"emit", cl::cat(ours),
-                            cl::value_desc("mlir|llvm|asm|obj|shared|exe"),
-                            cl::desc("what to write, whatever the suffix")};
+               ".mlir .ll .s .o .so .ptx .cubin, none: executable")};
+  cl::opt<std::string> target{
+      "target", cl::value_desc("host|TRIPLE[:CPU]|sm_80,..."), cl::cat(ours),
+      cl::desc("the processor to compile for")};
+  cl::opt<std::string> emit{
+      "emit", cl::cat(ours),
+      cl::value_desc("mlir|llvm|asm|obj|shared|ptx|cubin|exe"),
+      cl::desc("what to write, whatever the suffix")};
   cl::opt<std::string> stopAfter{"stop-after", cl::value_desc("PHASE"),
                                  cl::cat(ours),
                                  cl::desc("write the IR after this phase")};
@@ -78,6 +80,8 @@ struct Flags {
       cl::desc("use what --tune measured before, and let it add to it")};
   cl::opt<std::string> linker{"linker", cl::value_desc("PATH"), cl::cat(ours),
                               cl::desc("instead of cc or ld.lld from PATH")};
+  cl::opt<std::string> ptxas{"ptxas", cl::value_desc("PATH"), cl::cat(ours),
+                             cl::desc("of CUDA, instead of the one found")};
 };
 
 } // namespace
@@ -152,6 +156,19 @@ static llvm::Error checkTuning(const Flags &flags,
   return llvm::Error::success();
 }
 
+/// Fails unless the target is known and leads to what is asked for.
+static llvm::Error checkTarget(const CompileOptions &options,
+                               std::optional<OutputKind> kind) {
+  llvm::Expected<TargetInfo> target = TargetInfo::parse(options.target);
+  if (!target)
+    return target.takeError();
+  if (getPhaseInfo(options.stopAfter).onlyCuda && !target->isCuda())
+    return llvm::createStringError(
+        "expects --target=sm_80 or the like with --stop-after=" +
+        getPhaseInfo(options.stopAfter).name);
+  return kind ? checkOutput(*kind, *target) : llvm::Error::success();
+}
+
 /// Return how --report is to be made; peaks are not measured yet.
 static llvm::Expected<CostReportOptions> getReportOptions(const Flags &flags) {
   CostReportOptions options;
@@ -187,6 +204,10 @@ static llvm::Error report(const Flags &flags, ModuleOp module) {
   auto options = getReportOptions(flags);
   if (!options || flags.report.getNumOccurrences() == 0)
     return options.takeError();
+  if (const Architecture *gpu =
+          findArchitecture(StringRef(flags.target).split(',').first);
+      gpu && !options->limits)
+    options->limits = {gpu->fmaGflops, gpu->matrixGflops, gpu->readGbs};
   if (!options->limits) {
     MachinePeaks peaks = PeakMeter().measure(
         static_cast<unsigned>(options->sizes.lookup("threads")));
@@ -207,6 +228,23 @@ static LogicalResult enableRemarks(MLIRContext &context, StringRef regex) {
       context, /*streamer=*/nullptr,
       std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
       /*printAsEmitRemarks=*/true);
+}
+
+/// Write what the phases have made of `module`, and print what its kernels need.
+static int write(const Flags &flags, ModuleOp module,
+                 std::optional<OutputKind> kind, bool reportsKernels,
+                 unsigned optLevel) {
+  CudaOptions cuda;
+  cuda.ptxas = flags.ptxas;
+  if (reportsKernels && mlir::failed(reportKernels(module, cuda, llvm::outs())))
+    return EXIT_FAILURE;
+  if (!kind)
+    return EXIT_SUCCESS;
+  StringRef output = flags.output.empty() ? StringRef("-") : flags.output;
+  if (llvm::Error error =
+          writeModule(module, *kind, output, flags.linker, optLevel, cuda))
+    return failed(std::move(error));
+  return EXIT_SUCCESS;
 }
 
 /// Read, run the phases, write.
@@ -244,7 +282,10 @@ static int compile(const Flags &flags, std::optional<OutputKind> kind,
       return failed(std::move(error));
   if (llvm::Error error = report(flags, *module))
     return failed(std::move(error));
-  if (!kind && options.dumpFolder.empty())
+  bool reportsKernels = flags.report.getNumOccurrences() > 0 &&
+                        isForCuda(*module, options) &&
+                        options.stopAfter == Phase::Object;
+  if (!kind && options.dumpFolder.empty() && !reportsKernels)
     return EXIT_SUCCESS;
   if (flags.tune > 0 || !flags.record.empty()) {
     TimingScope tuning = scope.nest("Tune");
@@ -259,14 +300,8 @@ static int compile(const Flags &flags, std::optional<OutputKind> kind,
     return EXIT_FAILURE;
   if (mlir::failed(runPipeline(pm, *module, options)))
     return EXIT_FAILURE;
-  if (!kind)
-    return EXIT_SUCCESS;
   TimingScope emitting = scope.nest("Emit");
-  StringRef output = flags.output.empty() ? StringRef("-") : flags.output;
-  if (llvm::Error error =
-          writeModule(*module, *kind, output, flags.linker, options.optLevel))
-    return failed(std::move(error));
-  return EXIT_SUCCESS;
+  return write(flags, *module, kind, reportsKernels, options.optLevel);
 }
 
 int main(int argc, char **argv) {
@@ -307,7 +342,7 @@ int main(int argc, char **argv) {
     return wrongUse(llvm::toString(kind.takeError()));
   options.executable = *kind == OutputKind::Executable;
   if (!options.target.empty())
-    if (llvm::Error error = TargetInfo::parse(options.target).takeError())
+    if (llvm::Error error = checkTarget(options, *kind))
       return wrongUse(llvm::toString(std::move(error)));
   bool compiles = *kind || !flags.dump.empty();
   if (llvm::Error error = checkTuning(flags, options, compiles))

@@ -29,9 +29,14 @@ struct NamedExtent {
 /// Collects the checks of one function; the first that fails counts.
 class CheckBuilder {
 public:
-  explicit CheckBuilder(func::FuncOp function);
+  /// With `onlyShapes`, checks that read data keep their numbers and messages, but
+  /// are not built.
+  explicit CheckBuilder(func::FuncOp function, bool onlyShapes = false);
 
   bool empty() const { return messages.empty(); }
+
+  /// Return true if a check that reads data was met.
+  bool needsData() const { return anyData; }
 
   /// The place where the checks of the current op are built.
   OpBuilder builder;
@@ -87,6 +92,7 @@ private:
            int64_t kind);
 
   func::FuncOp function;
+  bool onlyShapes, anyData = false;
   Operation *op = nullptr;
   SmallVector<std::string> messages;
   SmallVector<int64_t> kinds;

@@ -32,6 +32,7 @@ struct Measurement {
   /// Most bytes that the function held at once beside inputs and outputs: what
   /// it allocated, stacks not counted.
   int64_t extraBytes = 0;
+  /// 0 for a GPU, which has neither peaks nor shares.
   unsigned threads = 1;
 };
 
@@ -47,6 +48,13 @@ llvm::Expected<Measurement> measure(const Executor &executor,
                                     ArrayRef<HostTensor> outputs,
                                     unsigned count, unsigned threads,
                                     const Workload &workload, PeakMeter &meter);
+
+/// Call `function`, which has kernels, `count` times; the GPU says how long each
+/// took.
+llvm::Expected<Measurement>
+measureOnDevice(const Executor &executor, StringRef function,
+                ArrayRef<HostTensor> inputs, ArrayRef<HostTensor> outputs,
+                unsigned count, const Workload &workload);
 
 } // namespace mlir::attn
 

@@ -7,6 +7,7 @@
 #ifndef ATTN_EXECUTION_EXECUTOR_H
 #define ATTN_EXECUTION_EXECUTOR_H
 
+#include "attn/Execution/CudaDevice.h"
 #include "attn/Execution/Tensor.h"
 #include "attn/Pipeline/Options.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -14,6 +15,7 @@
 
 namespace mlir::attn {
 
+class CudaCalls;
 class JitLibrary;
 
 /// Compiled functions, loaded into this process. Calls from several threads at
@@ -21,9 +23,11 @@ class JitLibrary;
 class Executor {
 public:
   /// Compile a copy of `module`; diagnostics go to its context, which must have
-  /// the dialects of registerCompilerDialects.
+  /// the dialects of registerCompilerDialects. Kernels, of a target that has them,
+  /// run as `cuda` says.
   static llvm::Expected<std::unique_ptr<Executor>>
-  compile(ModuleOp module, const CompileOptions &options);
+  compile(ModuleOp module, const CompileOptions &options,
+          const CudaRunOptions &cuda = {});
 
   ~Executor();
 
@@ -31,6 +35,12 @@ public:
   /// shapes and innermost stride 1. The error is the message of its C entry.
   llvm::Error run(StringRef function, ArrayRef<HostTensor> inputs,
                   ArrayRef<HostTensor> outputs) const;
+
+  /// Return the milliseconds that a GPU took for each of `count` calls.
+  llvm::Expected<std::vector<double>> timeOnDevice(StringRef function,
+                                                   ArrayRef<HostTensor> inputs,
+                                                   ArrayRef<HostTensor> outputs,
+                                                   unsigned count) const;
 
   /// Allocate outputs of `function` in the shapes that it has for `inputs`.
   llvm::Expected<SmallVector<HostTensor>>
@@ -56,11 +66,15 @@ private:
   };
   Executor();
   llvm::Error readSignatures(ModuleOp module);
+  llvm::Error load(ModuleOp compiled, const CompileOptions &options,
+                   const CudaRunOptions &cuda);
   llvm::Error call(StringRef function, StringRef suffix,
                    ArrayRef<HostTensor> inputs, ArrayRef<HostTensor> outputs,
                    SmallVectorImpl<int64_t> *shapes) const;
 
   std::unique_ptr<JitLibrary> library;
+  /// Where kernels are called; null for a CPU.
+  std::unique_ptr<CudaCalls> kernels;
   llvm::StringMap<SmallVector<ResultType>> results;
 };
 

@@ -23,6 +23,8 @@ struct FuzzOptions {
   bool minimize = true;
   /// Print each case before it runs.
   bool verbose = false;
+  /// Where cases run: empty for this machine's CPU, or `cuda-emulated`.
+  std::string device;
   /// Only this case.
   std::optional<FuzzCase> only;
 };

@@ -7,25 +7,29 @@
 #define ATTN_EXECUTION_RUNNER_H
 
 #include "attn/Execution/Benchmark.h"
+#include "attn/Execution/CudaDevice.h"
 #include "attn/Execution/Inputs.h"
 #include "attn/Execution/Verify.h"
 
 namespace mlir::attn {
 
 /// Who runs a function.
-enum class Device { CPU, Interpreter };
+enum class Device { CPU, Interpreter, Cuda, CudaEmulated };
 
 /// What to run and what to do with it.
 struct RunOptions {
   std::string function;
   std::vector<std::string> inputs, outputs;
   Device device = Device::CPU;
-  std::string target = "host";
+  /// Empty: this machine's CPU, or GPUs of the newer kinds.
+  std::string target;
   /// 0 leaves the number of threads to the system.
   unsigned threads = 0;
   bool verify = false;
   /// How many calls are timed; 0 for none.
   unsigned benchmark = 0;
+  /// How kernels are run on Device::Cuda and Device::CudaEmulated.
+  CudaRunOptions cuda;
   /// Where pictures of weights go, and a file of what rows and keys are called;
   /// empty for none.
   std::string plotFolder, labels;

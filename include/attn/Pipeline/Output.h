@@ -7,6 +7,7 @@
 #define ATTN_PIPELINE_OUTPUT_H
 
 #include "attn/Pipeline/Options.h"
+#include "attn/Target/CUDA/Emit.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
@@ -16,7 +17,16 @@
 
 namespace mlir::attn {
 
-enum class OutputKind { Mlir, LlvmIr, Assembly, Object, Shared, Executable };
+enum class OutputKind {
+  Mlir,
+  LlvmIr,
+  Assembly,
+  Object,
+  Shared,
+  Ptx,
+  Cubin,
+  Executable
+};
 
 struct OutputInfo {
   OutputKind kind;
@@ -26,12 +36,14 @@ struct OutputInfo {
   llvm::StringLiteral suffix;
 };
 
-inline constexpr std::array<OutputInfo, 6> kOutputs = {{
+inline constexpr std::array<OutputInfo, 8> kOutputs = {{
     {OutputKind::Mlir, "mlir", ".mlir"},
     {OutputKind::LlvmIr, "llvm", ".ll"},
     {OutputKind::Assembly, "asm", ".s"},
     {OutputKind::Object, "obj", ".o"},
     {OutputKind::Shared, "shared", ".so"},
+    {OutputKind::Ptx, "ptx", ".ptx"},
+    {OutputKind::Cubin, "cubin", ".cubin"},
     {OutputKind::Executable, "exe", ""},
 }};
 
@@ -43,10 +55,16 @@ llvm::Expected<OutputKind> findOutputByName(StringRef name);
 llvm::Expected<OutputKind> findOutputByPath(StringRef path);
 
 /// Write `module`, which has gone through its phases, to `path` as `kind`.
-/// `linker`: see LinkOptions. A module that cannot be compiled has a diagnostic
+/// `linker`: see LinkOptions. Of a GPU's module, LLVM IR, assembly and object are
+/// the host's part, with the binaries in it; a PTX or cubin file is for the one
+/// architecture of the target. A module that cannot be compiled has a diagnostic
 /// besides the error.
 llvm::Error writeModule(ModuleOp module, OutputKind kind, StringRef path,
-                        StringRef linker, unsigned optLevel);
+                        StringRef linker, unsigned optLevel,
+                        const CudaOptions &cuda = {});
+
+/// Fails unless `target` can be written as `kind`.
+llvm::Error checkOutput(OutputKind kind, const TargetInfo &target);
 
 /// Print the C header of the functions in `module`, compiled for `target`, with
 /// the entries for packed weights.

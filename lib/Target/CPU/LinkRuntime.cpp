@@ -22,6 +22,9 @@ static constexpr unsigned char kEntry[] = {
 static constexpr unsigned char kMain[] = {
 #include "attn/Target/CPU/RuntimeMain.inc"
 };
+static constexpr unsigned char kCuda[] = {
+#include "attn/Target/CPU/RuntimeCuda.inc"
+};
 static constexpr unsigned char kCpuX86[] = {
 #include "attn/Target/CPU/RuntimeCpuX86.inc"
 };
@@ -88,7 +91,8 @@ static void setBaseline(llvm::Module &module) {
 }
 
 llvm::Error mlir::attn::linkRuntime(llvm::Module &module) {
-  llvm::SmallVector<llvm::ArrayRef<unsigned char>> parts = {kMain, kEntry};
+  llvm::SmallVector<llvm::ArrayRef<unsigned char>> parts = {kMain, kCuda,
+                                                            kEntry};
   const llvm::Triple &triple = module.getTargetTriple();
   if (triple.getArch() == llvm::Triple::x86_64)
     parts.push_back(kCpuX86);

@@ -17,9 +17,11 @@ using llvm::StringRef;
 /// In the order in which code for one also runs on the ones after it, but for
 /// those with a letter, whose code runs there only.
 static constexpr Architecture kArchitectures[] = {
-    {"sm_80", 164 * 1024, 64, 32},  {"sm_86", 100 * 1024, 48, 16},
-    {"sm_89", 100 * 1024, 48, 24},  {"sm_90", 228 * 1024, 64, 32},
-    {"sm_90a", 228 * 1024, 64, 32},
+    {"sm_80", 164 * 1024, 64, 32, "A100 SXM 80 GB", 19500, 312000, 2039},
+    {"sm_86", 100 * 1024, 48, 16, "A40", 37400, 149700, 696},
+    {"sm_89", 100 * 1024, 48, 24, "L40", 90500, 181000, 864},
+    {"sm_90", 228 * 1024, 64, 32, "H100 SXM", 66900, 989400, 3350},
+    {"sm_90a", 228 * 1024, 64, 32, "H100 SXM", 66900, 989400, 3350},
 };
 
 const Architecture *attn::findArchitecture(StringRef name) {

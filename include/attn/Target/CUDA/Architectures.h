@@ -18,6 +18,10 @@ struct Architecture {
   int64_t sharedBytes;
   /// Of a multiprocessor, resident at once.
   int64_t warps, blocks;
+  /// A product that has it, and what its data sheet promises: GFLOP/s in f32, with
+  /// matrix instructions on 16-bit floats, and GB/s of memory.
+  llvm::StringLiteral product;
+  double fmaGflops, matrixGflops, readGbs;
 };
 
 /// 32-bit registers of a multiprocessor, and of one thread at most.

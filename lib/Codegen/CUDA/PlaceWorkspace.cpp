@@ -1,0 +1,204 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Puts what a function allocates into memory that its caller brings:
+//
+//   func.func @f(%q: memref<?x64xf32>, ...) {
+//     %m = memref.dim %q, %c0
+//     %a = memref.alloc(%m) : memref<?x64xf32>
+//
+// becomes
+//
+//   func.func @f(%q: memref<?x64xf32>, ..., %workspace: memref<?xi8>) {
+//     %a = memref.view %workspace[%c256][%m] : memref<?xi8> to memref<?x64xf32>
+//   func.func private @f.workspace(%q: memref<?x64xf32>, ...) -> index     how many bytes it is
+//
+// The first bytes are the status, which kernels write and the caller may read.
+
+#include "DeviceValues.h"
+
+#include "attn/Codegen/CudaPasses.h"
+#include "attn/Codegen/Signature.h"
+#include "attn/Codegen/Workspace.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_PLACEWORKSPACE
+#include "attn/Codegen/CudaPasses.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Where an allocation may begin: what every load and copy of a kernel can use.
+static constexpr int64_t kAlignment = 256;
+
+namespace {
+/// Places the allocations of one function.
+class WorkspacePlacer {
+public:
+  explicit WorkspacePlacer(func::FuncOp function)
+      : function(function), loc(function.getLoc()), b(function.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  /// Return the bytes of the status, if there is one.
+  Value addStatus() {
+    bool any = SymbolTable::lookupNearestSymbolFrom(
+        function, b.getStringAttr(dataCheckFunctionName(function.getName())));
+    return arith::ConstantIndexOp::create(b, loc, any ? kAlignment : 0);
+  }
+  FailureOr<Value> boundOnHost(Value size, IRMapping &mapping);
+  FailureOr<Value> addBytes(Value total, memref::AllocOp alloc,
+                            IRMapping &mapping);
+  LogicalResult measure();
+  LogicalResult place();
+
+  func::FuncOp function;
+  Location loc;
+  OpBuilder b;
+  DeviceValues device;
+  SmallVector<memref::AllocOp> allocs;
+};
+} // namespace
+
+/// Return an extent that `size`, a number of the device, cannot exceed: where it is
+/// the size of a part of a tensor, that tensor's.
+static Value findBound(Value size) {
+  for (OpOperand &use : size.getUses()) {
+    auto view = dyn_cast<memref::SubViewOp>(use.getOwner());
+    if (!view)
+      continue;
+    for (auto [dim, part] : llvm::enumerate(view.getMixedSizes())) {
+      if (dyn_cast<Value>(part) != size)
+        continue;
+      OpBuilder b(view);
+      return memref::DimOp::create(b, view.getLoc(), view.getSource(), dim);
+    }
+  }
+  return nullptr;
+}
+
+/// Clone the computation of `size`, or of a bound of it where the host cannot know
+/// it, to where the builder stands.
+FailureOr<Value> WorkspacePlacer::boundOnHost(Value size, IRMapping &mapping) {
+  for (int64_t step = 0; device.isOnDevice(size); ++step) {
+    Value bound = findBound(size);
+    if (auto min = size.getDefiningOp<arith::MinSIOp>();
+        min && !device.isOnDevice(min.getRhs()))
+      bound = min.getRhs();
+    if (auto min = size.getDefiningOp<affine::AffineMinOp>(); !bound && min)
+      for (Value operand : min.getOperands())
+        if (!device.isOnDevice(operand) &&
+            llvm::any_of(min.getMap().getResults(), [&](AffineExpr e) {
+              auto symbol = dyn_cast<AffineSymbolExpr>(e);
+              return symbol &&
+                     min.getSymbolOperands()[symbol.getPosition()] == operand;
+            }))
+          bound = operand;
+    if (!bound || step > 4)
+      return failure();
+    size = bound;
+  }
+  return cloneComputation(b, size, mapping, [](Value) { return false; });
+}
+
+/// Return `total` and the bytes of `alloc`, rounded up.
+FailureOr<Value> WorkspacePlacer::addBytes(Value total, memref::AllocOp alloc,
+                                           IRMapping &mapping) {
+  MemRefType type = alloc.getType();
+  Type element = type.getElementType();
+  int64_t bits = isa<IndexType>(element) ? 64 : element.getIntOrFloatBitWidth();
+  int64_t known = llvm::divideCeil(bits, 8);
+  for (int64_t extent : type.getShape())
+    if (ShapedType::isStatic(extent))
+      known *= extent;
+  Value bytes = arith::ConstantIndexOp::create(b, loc, known);
+  for (Value size : alloc.getDynamicSizes()) {
+    FailureOr<Value> extent = boundOnHost(size, mapping);
+    if (failed(extent)) {
+      alloc.emitError("expects an allocation whose size is known when '")
+          << function.getName()
+          << "' is called, or bounded by that of an argument";
+      return failure();
+    }
+    bytes = arith::MulIOp::create(b, loc, bytes, *extent);
+  }
+  Value unit = arith::ConstantIndexOp::create(b, loc, kAlignment);
+  Value units = arith::CeilDivUIOp::create(b, loc, bytes, unit);
+  return arith::AddIOp::create(b, loc, total,
+                               arith::MulIOp::create(b, loc, units, unit))
+      .getResult();
+}
+
+/// Add the function that says how large the workspace is.
+LogicalResult WorkspacePlacer::measure() {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfter(function);
+  auto type = b.getFunctionType(function.getArgumentTypes(), b.getIndexType());
+  auto size = func::FuncOp::create(
+      b, loc, workspaceFunctionName(function.getName()), type);
+  size.setPrivate();
+  b.setInsertionPointToStart(size.addEntryBlock());
+  IRMapping mapping;
+  mapping.map(function.getArguments(), size.getArguments());
+  Value total = addStatus();
+  for (memref::AllocOp alloc : allocs) {
+    FailureOr<Value> next = addBytes(total, alloc, mapping);
+    if (failed(next))
+      return failure();
+    total = *next;
+  }
+  func::ReturnOp::create(b, loc, total);
+  return success();
+}
+
+/// Replace the allocations by views of a new argument.
+LogicalResult WorkspacePlacer::place() {
+  Block &entry = function.getBody().front();
+  auto bytes = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
+  Value workspace = entry.addArgument(bytes, loc);
+  b.setInsertionPointToStart(&entry);
+  IRMapping mapping;
+  mapping.map(function.getArguments(), function.getArguments());
+  Value total = addStatus();
+  for (memref::AllocOp alloc : allocs) {
+    FailureOr<Value> next = addBytes(total, alloc, mapping);
+    if (failed(next))
+      return failure();
+    OpBuilder at(alloc);
+    auto view =
+        memref::ViewOp::create(at, alloc.getLoc(), alloc.getType(), workspace,
+                               total, alloc.getDynamicSizes());
+    alloc.replaceAllUsesWith(view.getResult());
+    alloc.erase();
+    total = *next;
+  }
+  function.setType(
+      b.getFunctionType(entry.getArgumentTypes(), function.getResultTypes()));
+  return success();
+}
+
+LogicalResult WorkspacePlacer::run() {
+  function.walk([&](memref::DeallocOp free) { free.erase(); });
+  function.walk([&](memref::AllocOp alloc) { allocs.push_back(alloc); });
+  if (failed(measure()))
+    return failure();
+  return place();
+}
+
+namespace {
+struct PlaceWorkspace : attn::impl::PlaceWorkspaceBase<PlaceWorkspace> {
+  void runOnOperation() override {
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
+      if (function->hasAttr(kSignatureAttrName) &&
+          failed(WorkspacePlacer(function).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

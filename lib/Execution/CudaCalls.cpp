@@ -1,0 +1,206 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Copies tensors to a device, calls NAME_workspace_apply and NAME_apply, asks NAME_status, and copies back.
+
+#include "CudaCalls.h"
+
+#include "TensorDescriptor.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Words of the status at the beginning of a workspace.
+constexpr int64_t kStatusWords = 3;
+
+namespace {
+
+/// The bytes of a tensor, with those between its elements.
+struct Extent {
+  char *begin;
+  size_t bytes;
+};
+
+/// One call: what it has on the device.
+class DeviceCall {
+public:
+  DeviceCall(const JitLibrary &library, CudaDevice &device, StringRef function)
+      : library(library), device(device), function(function) {}
+  ~DeviceCall() {
+    for (void *memory : memories)
+      device.free(memory);
+  }
+
+  /// Bring `tensors` to the device, then the workspace.
+  llvm::Error prepare(ArrayRef<HostTensor> tensors, size_t inputs);
+  llvm::Error launch();
+  /// Fail where a check of data has failed.
+  llvm::Error checkStatus();
+  /// Copy the tensors from number `first` on back.
+  llvm::Error fetch(ArrayRef<HostTensor> tensors, size_t first);
+
+private:
+  llvm::Error allocateWorkspace();
+  llvm::Error callEntry(StringRef suffix,
+                        llvm::function_ref<int(void *, char *)> call);
+
+  const JitLibrary &library;
+  CudaDevice &device;
+  StringRef function;
+  SmallVector<DLTensor> descriptors;
+  SmallVector<DLTensor *> pointers;
+  SmallVector<void *> memories;
+  void *workspace = nullptr;
+};
+
+} // namespace
+
+/// Return which bytes `tensor` reaches.
+static Extent getExtent(const HostTensor &tensor) {
+  if (tensor.getSize() == 0)
+    return {tensor.getData(), 0};
+  int64_t low = 0, high = 0;
+  for (auto [extent, stride] :
+       llvm::zip_equal(tensor.getShape(), tensor.getStrides()))
+    (stride < 0 ? low : high) += (extent - 1) * stride;
+  int64_t unit = getByteSize(tensor.getKind());
+  return {tensor.getData() + low * unit,
+          static_cast<size_t>((high - low + 1) * unit)};
+}
+
+/// Call what `function` followed by `suffix` is; the error is its message.
+llvm::Error
+DeviceCall::callEntry(StringRef suffix,
+                      llvm::function_ref<int(void *, char *)> call) {
+  auto address = library.lookup((function + suffix).str());
+  if (!address)
+    return address.takeError();
+  char message[kMessageBytes] = "";
+  if (call(*address, message) == 0)
+    return llvm::Error::success();
+  return llvm::createStringError(StringRef(message));
+}
+
+llvm::Error DeviceCall::allocateWorkspace() {
+  int64_t bytes = 0;
+  using Entry = int (*)(DLTensor *const *, int64_t *, char *, size_t);
+  if (llvm::Error error =
+          callEntry("_workspace_apply", [&](void *address, char *message) {
+            return reinterpret_cast<Entry>(address)(pointers.data(), &bytes,
+                                                    message, kMessageBytes);
+          }))
+    return error;
+  if (bytes == 0)
+    return llvm::Error::success();
+  auto memory = device.allocate(bytes, "workspace");
+  if (!memory)
+    return memory.takeError();
+  memories.push_back(workspace = *memory);
+  return llvm::Error::success();
+}
+
+llvm::Error DeviceCall::prepare(ArrayRef<HostTensor> tensors, size_t inputs) {
+  for (auto [index, tensor] : llvm::enumerate(tensors)) {
+    Extent extent = getExtent(tensor);
+    std::string name = index < inputs
+                           ? "argument " + std::to_string(index)
+                           : "result " + std::to_string(index - inputs);
+    auto memory = device.allocate(extent.bytes, name);
+    if (!memory)
+      return memory.takeError();
+    memories.push_back(*memory);
+    // What lies between the elements of an output stays as it is.
+    if (extent.bytes > 0)
+      if (llvm::Error error =
+              device.copyIn(*memory, extent.begin, extent.bytes))
+        return error;
+    DLTensor own = toDLTensor(tensor);
+    own.data = static_cast<char *>(*memory) + (tensor.getData() - extent.begin);
+    own.device.device_type = kCudaDevice;
+    descriptors.push_back(own);
+  }
+  for (DLTensor &tensor : descriptors)
+    pointers.push_back(&tensor);
+  return allocateWorkspace();
+}
+
+llvm::Error DeviceCall::launch() {
+  using Entry = int (*)(DLTensor *const *, void *, void *, char *, size_t);
+  return callEntry("_apply", [&](void *address, char *message) {
+    return reinterpret_cast<Entry>(address)(pointers.data(), workspace,
+                                            /*stream=*/nullptr, message,
+                                            kMessageBytes);
+  });
+}
+
+llvm::Error DeviceCall::checkStatus() {
+  if (!workspace)
+    return llvm::Error::success();
+  int64_t status[kStatusWords] = {};
+  if (llvm::Error error = device.copyOut(status, workspace, sizeof status))
+    return error;
+  using Entry = int (*)(const int64_t *, char *, size_t);
+  return callEntry("_status", [&](void *address, char *message) {
+    return reinterpret_cast<Entry>(address)(status, message, kMessageBytes);
+  });
+}
+
+llvm::Error DeviceCall::fetch(ArrayRef<HostTensor> tensors, size_t first) {
+  for (size_t index = first; index < tensors.size(); ++index) {
+    Extent extent = getExtent(tensors[index]);
+    if (extent.bytes == 0)
+      continue;
+    if (llvm::Error error =
+            device.copyOut(extent.begin, memories[index], extent.bytes))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<CudaCalls>>
+CudaCalls::create(const JitLibrary &library,
+                  std::unique_ptr<CudaDevice> device) {
+  if (CudaDevice::Lookup lookup = device->getLookup()) {
+    auto setDriver = library.lookup("attn_set_driver");
+    if (!setDriver)
+      return setDriver.takeError();
+    reinterpret_cast<void (*)(CudaDevice::Lookup)>(*setDriver)(lookup);
+  }
+  return std::unique_ptr<CudaCalls>(new CudaCalls(library, std::move(device)));
+}
+
+llvm::Error CudaCalls::run(StringRef function, ArrayRef<HostTensor> inputs,
+                           ArrayRef<HostTensor> outputs) const {
+  SmallVector<HostTensor> tensors(inputs);
+  llvm::append_range(tensors, outputs);
+  DeviceCall call(library, *device, function);
+  if (llvm::Error error = call.prepare(tensors, inputs.size()))
+    return error;
+  if (llvm::Error error = call.launch())
+    return error;
+  if (llvm::Error error = device->synchronize())
+    return error;
+  std::vector<std::string> reports = device->takeReports();
+  if (!reports.empty())
+    return llvm::createStringError("the emulator reports:\n" +
+                                   llvm::join(reports, "\n"));
+  if (llvm::Error error = call.checkStatus())
+    return error;
+  return call.fetch(tensors, inputs.size());
+}
+
+llvm::Expected<std::vector<double>>
+CudaCalls::time(StringRef function, ArrayRef<HostTensor> inputs,
+                ArrayRef<HostTensor> outputs, unsigned count) const {
+  SmallVector<HostTensor> tensors(inputs);
+  llvm::append_range(tensors, outputs);
+  DeviceCall call(library, *device, function);
+  if (llvm::Error error = call.prepare(tensors, inputs.size()))
+    return std::move(error);
+  // The first loads the kernels.
+  if (llvm::Error error = call.launch())
+    return std::move(error);
+  return device->time(count, [&] { return call.launch(); });
+}

@@ -1,0 +1,200 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Kernels of the llvm, nvvm and attn_gpu dialects as PTX, by LLVM's own back end:
+//
+//   gpu.module @kernels { llvm.func @f_k0(...) attributes {nvvm.kernel} { ... } }
+//
+// becomes
+//
+//   .visible .entry f_k0(.param .u64 f_k0_param_0, ...) { ... }
+//
+// Functions such as the exponential, __nv_expf, are those of lib/Runtime/CudaMath.c.
+
+#include "attn/IR/AttnGpuOps.h"
+#include "attn/Target/CUDA/Emit.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+#include <mutex>
+
+using namespace mlir;
+using namespace mlir::attn;
+
+static constexpr unsigned char kMath[] = {
+#include "attn/Target/CUDA/CudaMath.inc"
+};
+
+void attn::registerCudaTranslations(DialectRegistry &registry) {
+  registerNVVMDialectTranslation(registry);
+}
+
+/// Return LLVM's code generator for `architecture`.
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+createMachine(const TargetInfo &target, StringRef architecture) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+  });
+  llvm::Triple triple(target.triple);
+  std::string reason;
+  const llvm::Target *backend =
+      llvm::TargetRegistry::lookupTarget(triple, reason);
+  if (!backend)
+    return llvm::createStringError("LLVM was built without NVPTX: " + reason);
+  return std::unique_ptr<llvm::TargetMachine>(backend->createTargetMachine(
+      triple, architecture, target.features, llvm::TargetOptions(),
+      llvm::Reloc::PIC_, /*CM=*/std::nullopt,
+      llvm::CodeGenOptLevel::Aggressive));
+}
+
+/// Replace the instructions that nvvm lacks by LLVM's intrinsics.
+static void lowerInstructions(ModuleOp module) {
+  module.walk([](attn_gpu::Exp2Op op) {
+    OpBuilder b(op);
+    auto call = LLVM::CallIntrinsicOp::create(
+        b, op.getLoc(), op.getType(),
+        b.getStringAttr("llvm.nvvm.ex2.approx.ftz.f32"), op.getX());
+    op.replaceAllUsesWith(call.getResult(0));
+    op.erase();
+  });
+}
+
+/// Return a module of the kernels alone, with nothing left that LLVM cannot
+/// translate.
+static OwningOpRef<ModuleOp> extractKernels(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = ModuleOp::create(module.getLoc());
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    for (Operation &op : *kernels.getBody())
+      copy->push_back(op.clone());
+  lowerInstructions(*copy);
+  PassManager pm(module.getContext());
+  pm.addPass(createConvertNVVMToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  if (failed(pm.run(*copy)))
+    return nullptr;
+  return copy;
+}
+
+/// Link what `module` calls of our functions of real numbers into it.
+static llvm::Error linkMath(llvm::Module &module) {
+  llvm::MemoryBufferRef buffer(
+      StringRef(reinterpret_cast<const char *>(kMath), sizeof kMath),
+      "attn math");
+  auto math = llvm::parseBitcodeFile(buffer, module.getContext());
+  if (!math)
+    return math.takeError();
+  (*math)->setTargetTriple(module.getTargetTriple());
+  (*math)->setDataLayout(module.getDataLayout());
+  for (llvm::Function &function : **math)
+    for (StringRef name : {"target-cpu", "target-features", "tune-cpu",
+                           "frame-pointer", "no-trapping-math"})
+      function.removeFnAttr(name);
+  auto internalize = [](llvm::Module &linked, const llvm::StringSet<> &names) {
+    llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
+      return !value.hasName() || !names.contains(value.getName());
+    });
+  };
+  if (llvm::Linker::linkModules(module, std::move(*math),
+                                llvm::Linker::LinkOnlyNeeded, internalize))
+    return llvm::createStringError("cannot link the functions of kernels");
+  for (llvm::Function &function : module)
+    if (function.isDeclaration() && !function.isIntrinsic() &&
+        function.getName().starts_with("__nv_"))
+      return llvm::createStringError(
+          "expects functions that kernels have, got a call of '" +
+          function.getName() + "'");
+  return llvm::Error::success();
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+                     unsigned optLevel) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes =
+      optLevel == 0
+          ? builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0)
+          : builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
+  passes.run(module, modules);
+}
+
+static llvm::Error generate(llvm::Module &module, const TargetInfo &target,
+                            StringRef architecture, unsigned optLevel,
+                            std::string &ptx) {
+  auto machine = createMachine(target, architecture);
+  if (!machine)
+    return machine.takeError();
+  module.setTargetTriple((*machine)->getTargetTriple());
+  module.setDataLayout((*machine)->createDataLayout());
+  if (llvm::Error error = linkMath(module))
+    return error;
+  optimize(module, **machine, optLevel);
+  SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr,
+                                      llvm::CodeGenFileType::AssemblyFile))
+    return llvm::createStringError("LLVM generates no PTX");
+  passes.run(module);
+  ptx.assign(bytes.begin(), bytes.end());
+  return llvm::Error::success();
+}
+
+namespace {
+/// Keeps the code generator from one induction variable for every address: it takes
+/// registers that kernels do not have, and instructions in their loops.
+struct SkipLoopReduction : llvm::OptPassGate {
+  bool isEnabled() const override { return true; }
+  bool shouldRunPass(StringRef pass, StringRef) const override {
+    return pass != "Loop Strength Reduction";
+  }
+};
+} // namespace
+
+FailureOr<std::string> attn::emitPtx(ModuleOp module, StringRef architecture,
+                                     unsigned optLevel) {
+  OwningOpRef<ModuleOp> kernels = extractKernels(module);
+  if (!kernels)
+    return failure();
+  llvm::LLVMContext context;
+  SkipLoopReduction gate;
+  context.setOptPassGate(gate);
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(*kernels, context, "kernels");
+  if (!llvmModule)
+    return module.emitError("cannot be translated to LLVM IR");
+  std::string ptx;
+  if (llvm::Error error = generate(*llvmModule, TargetInfo::get(module),
+                                   architecture, optLevel, ptx))
+    return module.emitError(llvm::toString(std::move(error)));
+  return ptx;
+}

@@ -1,0 +1,52 @@
+// RUN: attn-opt %s --split-input-file --verify-diagnostics --attn-place-workspace | FileCheck %s
+
+// Allocations are parts of the workspace one after the other, each at a multiple of
+// 256 bytes; where nothing checks data there is no status before them.
+//
+// CHECK-LABEL: func.func @two(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<?xf32>, %[[W:[a-z0-9]+]]: memref<?xi8>) -> i32
+// CHECK: %[[START:.*]] = arith.constant 0 : index
+// CHECK: %[[A:.*]] = memref.view %[[W]][%[[START]]][%{{.*}}] : memref<?xi8> to memref<?xf32>
+// CHECK: memref.view %[[W]][%{{.*}}][] : memref<?xi8> to memref<100xf16>
+// CHECK-LABEL: func.func private @two.workspace(
+// CHECK-SAME: memref<?xf32>) -> index
+func.func @two(%x: memref<?xf32>) -> i32 attributes {attn.signature = {}} {
+  %c0 = arith.constant 0 : index
+  %good = arith.constant 0 : i32
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %a = memref.alloc(%n) : memref<?xf32>
+  %b = memref.alloc() : memref<100xf16>
+  memref.copy %x, %a : memref<?xf32> to memref<?xf32>
+  %zero = arith.constant 0.0 : f16
+  memref.store %zero, %b[%c0] : memref<100xf16>
+  return %good : i32
+}
+
+// -----
+
+// A number that only the device knows is bounded by the tensor of which it is a part.
+//
+// CHECK-LABEL: func.func private @part.workspace(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<?xf32>, %{{.*}}: memref<i64>)
+// CHECK: memref.dim %[[X]]
+func.func @part(%x: memref<?xf32>, %length: memref<i64>) -> i32
+    attributes {attn.signature = {}} {
+  %good = arith.constant 0 : i32
+  %n = memref.load %length[] : memref<i64>
+  %rows = arith.index_cast %n : i64 to index
+  %part = memref.subview %x[0] [%rows] [1] : memref<?xf32> to memref<?xf32, strided<[1]>>
+  %a = memref.alloc(%rows) : memref<?xf32>
+  memref.copy %part, %a : memref<?xf32, strided<[1]>> to memref<?xf32>
+  return %good : i32
+}
+
+// -----
+
+func.func @unknown(%length: memref<i64>) -> i32 attributes {attn.signature = {}} {
+  %good = arith.constant 0 : i32
+  %n = memref.load %length[] : memref<i64>
+  %rows = arith.index_cast %n : i64 to index
+  // expected-error@+1 {{expects an allocation whose size is known when 'unknown' is called, or bounded by that of an argument}}
+  %a = memref.alloc(%rows) : memref<?xf32>
+  return %good : i32
+}
