@@ -20,6 +20,8 @@
 #include "FragmentDistributor.h"
 #include "attn/Codegen/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 namespace mlir::attn {
 #define GEN_PASS_DEF_DISTRIBUTEFRAGMENTS
 #include "attn/Codegen/Passes.h.inc"
@@ -54,13 +56,43 @@ static void declareShared(gpu::GPUModuleOp module) {
                          kSharedAlignment, /*addrSpace=*/3);
 }
 
+template <typename From, typename To>
+static void replaceScalar(Operation *op) {
+  auto from = dyn_cast<From>(op);
+  if (!from || !(from.getType().isF32() || from.getType().isF64()))
+    return;
+  OpBuilder b(op);
+  Value to =
+      To::create(b, op->getLoc(), from.getType(), from.getLhs(), from.getRhs());
+  op->replaceAllUsesWith(ValueRange(to));
+  op->erase();
+}
+
+/// Make the larger and the smaller of two numbers one instruction: --arith-expand
+/// would make comparisons of them.
+static void lowerExtrema(gpu::GPUFuncOp function) {
+  function.walk([](Operation *op) {
+    if (isa<arith::MaxNumFOp>(op))
+      replaceScalar<arith::MaxNumFOp, LLVM::MaxNumOp>(op);
+    else if (isa<arith::MinNumFOp>(op))
+      replaceScalar<arith::MinNumFOp, LLVM::MinNumOp>(op);
+    else if (isa<arith::MaximumFOp>(op))
+      replaceScalar<arith::MaximumFOp, LLVM::MaximumOp>(op);
+    else if (isa<arith::MinimumFOp>(op))
+      replaceScalar<arith::MinimumFOp, LLVM::MinimumOp>(op);
+  });
+}
+
 static LogicalResult distributeFunction(gpu::GPUFuncOp function) {
   std::optional<ArrayRef<int32_t>> block = function.getKnownBlockSize();
   if (!block || block->size() != 3 || (*block)[0] % 32 != 0 ||
       (*block)[1] != 1 || (*block)[2] != 1)
     return function.emitOpError()
            << "expects 'known_block_size' of whole warps in one dimension";
-  return FragmentDistributor(function, (*block)[0] / 32).run();
+  if (failed(FragmentDistributor(function, (*block)[0] / 32).run()))
+    return failure();
+  lowerExtrema(function);
+  return success();
 }
 
 namespace {

@@ -71,7 +71,7 @@ gpu.module @kernels {
 //
 // CHECK-LABEL: gpu.func @rows
 // CHECK: arith.cmpi slt, %{{.*}}, %{{.*}} : index
-// CHECK: arith.maxnumf
+// CHECK: llvm.intr.maxnum
 // CHECK: nvvm.shfl.sync bfly %{{.*}}, %{{.*}}, %c1_i32
 // CHECK: nvvm.shfl.sync bfly %{{.*}}, %{{.*}}, %c2_i32
 // CHECK: scf.if
