@@ -89,8 +89,8 @@ static void buildKernels(OpPassManager &pm) {
 //   attn-expand-small-floats,
 //   arith-emulate-unsupported-floats{source-types=bf16 target-type=f32},
 //   convert-nvgpu-to-nvvm, convert-vector-to-scf, convert-scf-to-cf,
-//   expand-strided-metadata, lower-affine, arith-expand,
-//   convert-arith-to-llvm, convert-gpu-to-nvvm, convert-vector-to-llvm,
+//   expand-strided-metadata, lower-affine, convert-arith-to-llvm,
+//   arith-expand, convert-arith-to-llvm, convert-gpu-to-nvvm, convert-vector-to-llvm,
 //   convert-math-to-llvm, reconcile-unrealized-casts, canonicalize, cse))"
 static void buildNvvm(OpPassManager &pm) {
   pm.addPass(createGuardKernels());
@@ -105,8 +105,10 @@ static void buildNvvm(OpPassManager &pm) {
   kernels.addPass(createSCFToControlFlowPass());
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
+  // Before the gpu dialect's: it would make calls of maxima. Divisions that round up
+  // are expanded after it, which would make comparisons of maxima.
+  kernels.addPass(createArithToLLVMConversionPass());
   kernels.addPass(arith::createArithExpandOpsPass());
-  // Before the gpu dialect's: it would make calls of maxima.
   kernels.addPass(createArithToLLVMConversionPass());
   kernels.addPass(createConvertGpuOpsToNVVMOps());
   kernels.addPass(createConvertVectorToLLVMPass());

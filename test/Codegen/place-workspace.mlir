@@ -50,3 +50,23 @@ func.func @unknown(%length: memref<i64>) -> i32 attributes {attn.signature = {}}
   %a = memref.alloc(%rows) : memref<?xf32>
   return %good : i32
 }
+
+// -----
+
+// In a loop it is what the last turn needs at most.
+//
+// CHECK-LABEL: func.func private @turns.workspace(
+// CHECK: %[[END:.*]] = arith.constant 9 : index
+// CHECK: arith.muli %{{.*}}, %[[END]]
+func.func @turns(%x: memref<9xf32>) -> i32 attributes {attn.signature = {}} {
+  %good = arith.constant 0 : i32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c1 to %c9 step %c1 {
+    %a = memref.alloc(%i) : memref<?xf32>
+    memref.store %zero, %a[%c0] : memref<?xf32>
+  }
+  return %good : i32
+}

@@ -25,6 +25,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_PLACEWORKSPACE
@@ -53,6 +54,7 @@ private:
         function, b.getStringAttr(dataCheckFunctionName(function.getName())));
     return arith::ConstantIndexOp::create(b, loc, any ? kAlignment : 0);
   }
+  Value findLimit(Value size);
   FailureOr<Value> boundOnHost(Value size, IRMapping &mapping);
   FailureOr<Value> addBytes(Value total, memref::AllocOp alloc,
                             IRMapping &mapping);
@@ -84,28 +86,44 @@ static Value findBound(Value size) {
   return nullptr;
 }
 
-/// Clone the computation of `size`, or of a bound of it where the host cannot know
-/// it, to where the builder stands.
-FailureOr<Value> WorkspacePlacer::boundOnHost(Value size, IRMapping &mapping) {
-  for (int64_t step = 0; device.isOnDevice(size); ++step) {
-    Value bound = findBound(size);
-    if (auto min = size.getDefiningOp<arith::MinSIOp>();
-        min && !device.isOnDevice(min.getRhs()))
-      bound = min.getRhs();
-    if (auto min = size.getDefiningOp<affine::AffineMinOp>(); !bound && min)
-      for (Value operand : min.getOperands())
-        if (!device.isOnDevice(operand) &&
-            llvm::any_of(min.getMap().getResults(), [&](AffineExpr e) {
-              auto symbol = dyn_cast<AffineSymbolExpr>(e);
-              return symbol &&
-                     min.getSymbolOperands()[symbol.getPosition()] == operand;
-            }))
-          bound = operand;
-    if (!bound || step > 4)
-      return failure();
-    size = bound;
+/// Return a number that `size`, which is not known when the function is called,
+/// cannot exceed; null where none is found.
+Value WorkspacePlacer::findLimit(Value size) {
+  // A loop's number stays below its end.
+  if (auto argument = dyn_cast<BlockArgument>(size)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (loop && loop.getInductionVar() == size)
+      return loop.getUpperBound();
   }
-  return cloneComputation(b, size, mapping, [](Value) { return false; });
+  if (auto min = size.getDefiningOp<arith::MinSIOp>();
+      min && !device.isOnDevice(min.getRhs()))
+    return min.getRhs();
+  if (auto min = size.getDefiningOp<affine::AffineMinOp>())
+    for (Value operand : min.getOperands())
+      if (!device.isOnDevice(operand) &&
+          llvm::any_of(min.getMap().getResults(), [&](AffineExpr e) {
+            auto symbol = dyn_cast<AffineSymbolExpr>(e);
+            return symbol &&
+                   min.getSymbolOperands()[symbol.getPosition()] == operand;
+          }))
+        return operand;
+  return findBound(size);
+}
+
+/// Clone the computation of `size`, or of a bound of it where it is not known when
+/// the function is called, to where the builder stands.
+FailureOr<Value> WorkspacePlacer::boundOnHost(Value size, IRMapping &mapping) {
+  constexpr int64_t kMostSteps = 8;
+  for (int64_t step = 0; size && step < kMostSteps; ++step) {
+    if (!device.isOnDevice(size)) {
+      FailureOr<Value> clone =
+          cloneComputation(b, size, mapping, [](Value) { return false; });
+      if (succeeded(clone))
+        return clone;
+    }
+    size = findLimit(size);
+  }
+  return failure();
 }
 
 /// Return `total` and the bytes of `alloc`, rounded up.
