@@ -6,7 +6,6 @@
 
 #include "attn/Codegen/CudaPasses.h"
 #include "attn/Codegen/Passes.h"
-#include "attn/Conversion/Passes.h"
 #include "attn/Pipeline/Phases.h"
 #include "attn/Transforms/Passes.h"
 
@@ -35,13 +34,6 @@ static void buildTiles(OpPassManager &pm) {
   pm.addPass(createSplitKeys());
   pm.addPass(createTileBlocks());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-}
-
-// attn-opt --convert-attn-to-linalg --canonicalize --cse
-static void buildLinalg(OpPassManager &pm) {
-  pm.addPass(createAttnToLinalg());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
@@ -137,13 +129,12 @@ void attn::buildCudaPhase(OpPassManager &pm, Phase phase) {
   switch (phase) {
   case Phase::Input:
   case Phase::Core:
+  case Phase::Linalg:
     return buildPhase(pm, phase);
   case Phase::Schedule:
     return buildSchedule(pm);
   case Phase::Tiles:
     return buildTiles(pm);
-  case Phase::Linalg:
-    return buildLinalg(pm);
   case Phase::Vectors:
     return buildVectors(pm);
   case Phase::Buffers:
