@@ -54,12 +54,15 @@ static LogicalResult verifyCore(Operation *op) {
   return success();
 }
 
-/// For a GPU an op without a schedule is computed by its definition.
-static bool mayBePlain(Operation *op) { return TargetInfo::get(op).isCuda(); }
+/// Return whether `sdpa` may do without a schedule: for a GPU it is computed by its
+/// definition then.
+static bool mayBePlain(SdpaOp sdpa) {
+  return !sdpa.getSchedule() && TargetInfo::get(sdpa).isCuda();
+}
 
 static LogicalResult verifySchedule(Operation *op) {
   if (auto sdpa = dyn_cast<SdpaOp>(op);
-      sdpa && !sdpa.getSchedule() && !mayBePlain(op))
+      sdpa && !sdpa.getSchedule() && !mayBePlain(sdpa))
     return sdpa.emitOpError("expects a schedule after phase 'schedule'");
   return verifyCore(op);
 }
@@ -67,7 +70,7 @@ static LogicalResult verifySchedule(Operation *op) {
 static LogicalResult verifyTiles(Operation *op) {
   auto linear = dyn_cast<LinearAttentionOp>(op);
   auto sdpa = dyn_cast<SdpaOp>(op);
-  if ((sdpa || (linear && linear.getSchedule())) && !mayBePlain(op))
+  if ((sdpa && !mayBePlain(sdpa)) || (linear && linear.getSchedule()))
     return leftOver(op, "tiles");
   return verifyCore(op);
 }

@@ -11,7 +11,8 @@
 //        schedule = <block_m = 256, block_n = 256, rows = 8, columns = 32, lanes = 16> : ...
 //
 // Nothing is tiled here. Where the number of rows is known at run time only, the op is there twice, for few rows and for
-// many, under a test of M * H / G.
+// many, under a test of M * H / G. Of packed sequences each has its own number: the op has both schedules, that for few
+// rows as `attn.few_schedule`.
 
 #include "attn/Transforms/SelectSchedule.h"
 
@@ -265,6 +266,7 @@ static void removeSchedulesOfProcessors(Operation *root) {
       ScheduleAttr schedule = attention.getScheduleAttr();
       if (schedule && schedule.getWarps() == 0)
         attention.removeScheduleAttr();
+      attention->removeDiscardableAttr(kFewScheduleAttrName);
     };
     llvm::TypeSwitch<Operation *>(op)
         .Case<SdpaOp, LinearAttentionOp>(remove)

@@ -15,6 +15,9 @@
 //     scf.forall.in_parallel { tensor.parallel_insert_slice %t into %out ... }
 //   }
 //
+// With `attn.few_schedule` there are two such loops, one after the other on the same tensor: the first for sequences of
+// more rows than a task of that schedule has, the second for the others.
+//
 // The outer loops come from upstream's tiler on the op's TilingInterface; BlockTask builds what is inside.
 
 #include "attn/Transforms/TileBlocks.h"

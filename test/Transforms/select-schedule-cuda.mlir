@@ -97,3 +97,17 @@ func.func @given(%q: tensor<1x8x1024x64xf16>, %k: tensor<1x8x?x64xf16>,
     -> tensor<1x8x1024x64xf16>
   return %o : tensor<1x8x1024x64xf16>
 }
+
+// So is one for sequences of few rows.
+//
+// CHECK-LABEL: func.func @given_for_few
+// CHECK-NOT: schedule
+// CHECK: return
+func.func @given_for_few(%q: tensor<1x?x8x64xf32>, %k: tensor<1x?x2x64xf32>, %e: tensor<?xi32>) -> tensor<1x?x8x64xf32> {
+  %o = attn.sdpa %q, %k, %k cu_seqlens_q(%e : tensor<?xi32>) cu_seqlens_k(%e : tensor<?xi32>) layout = bshd
+    schedule = <block_m = 256, block_n = 256, rows = 4, columns = 16, lanes = 8>
+    {attn.few_schedule = #attn.schedule<block_m = 64, block_n = 2048, rows = 4, columns = 16, lanes = 8,
+                                        fold_heads = true, streams = 4>}
+    : tensor<1x?x8x64xf32>, tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32> -> tensor<1x?x8x64xf32>
+  return %o : tensor<1x?x8x64xf32>
+}
