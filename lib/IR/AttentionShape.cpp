@@ -87,10 +87,21 @@ static T readShape(LinearAttentionOp op, Read read) {
            read({{v, kChannelDim}})};
 }
 
+/// Return `extent` of what was cast to a type that says less.
+static Extent withoutCast(Extent extent) {
+  for (auto cast = extent.tensor.getDefiningOp<tensor::CastOp>();
+       cast && isa<RankedTensorType>(cast.getSource().getType());
+       cast = extent.tensor.getDefiningOp<tensor::CastOp>())
+    extent.tensor = cast.getSource();
+  return extent;
+}
+
 /// Return the first static size among `extents`, or build that of the first.
 static OpFoldResult readExtent(OpBuilder &builder, Location loc,
                                ArrayRef<Extent> extents) {
-  int64_t size = staticSize(extents);
+  // Loops over sizes that become known later only are made anew then, and lose
+  // what was written on them.
+  int64_t size = staticSize(llvm::map_to_vector(extents, withoutCast));
   if (ShapedType::isStatic(size))
     return builder.getIndexAttr(size);
   return tensor::DimOp::create(builder, loc, extents[0].tensor, extents[0].dim)

@@ -98,6 +98,51 @@ func.func @blocks(%x: memref<4x?xf32>, %w: memref<?xi8>) -> i32 attributes {attn
 
 // -----
 
+// What a loop of the host reads may be written before the loop.
+//
+// CHECK-LABEL: func.func @ends(
+// CHECK: gpu.launch_func @kernels::@ends_k0
+// CHECK: scf.for
+// CHECK: gpu.launch_func @kernels::@ends_k1
+// CHECK-LABEL: gpu.func @ends_k1(
+// CHECK: memref.load
+func.func @ends(%x: memref<2xf32>, %y: memref<2x8xf32>, %w: memref<?xi8>) -> i32 attributes {attn.signature = {}} {
+  %good = arith.constant 0 : i32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%x : memref<2xf32>)
+  scf.for %i = %c0 to %c2 step %c1 {
+    %end = memref.load %x[%i] : memref<2xf32>
+    %row = memref.subview %y[%i, 0] [1, 8] [1, 1] : memref<2x8xf32> to memref<8xf32, strided<[1], offset: ?>>
+    linalg.fill ins(%end : f32) outs(%row : memref<8xf32, strided<[1], offset: ?>>)
+  }
+  return %good : i32
+}
+
+// -----
+
+// But not after what reads it: a kernel would read what comes then.
+func.func @late(%x: memref<2xf32>, %y: memref<8xf32>, %w: memref<?xi8>) -> i32 attributes {attn.signature = {}} {
+  %good = arith.constant 0 : i32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c2 step %c1 {
+    // expected-error@+1 {{'memref.load' op expects memory that is not written afterwards}}
+    %end = memref.load %x[%i] : memref<2xf32>
+    scf.for %j = %c0 to %c2 step %c1 {
+      linalg.fill ins(%zero : f32) outs(%x : memref<2xf32>)
+      linalg.fill ins(%end : f32) outs(%y : memref<8xf32>)
+    }
+  }
+  return %good : i32
+}
+
+// -----
+
 // With checks of data there is a status, written first and looked at by the rest.
 //
 // CHECK-LABEL: func.func @checked(

@@ -5,6 +5,7 @@
 // RUN: attn-run %t/loop.mlir --verify | FileCheck %s
 // RUN: attn-run %t/argument.mlir --verify | FileCheck %s
 // RUN: attn-run %t/element.mlir --verify | FileCheck %s
+// RUN: attn-run %t/element.mlir --device=cuda-emulated --verify | FileCheck %s
 // RUN: attn-run %t/past.mlir --verify | FileCheck %s
 
 // CHECK: pass: largest error {{.*}}, 0 elements beyond it

@@ -10,6 +10,7 @@
 // RUN: %{make} %t/q.npy 6 0 0 33 33 69 70 70
 // RUN: %{make} %t/k.npy 6 0 0 40 57 57 90 90
 // RUN: %{run} | FileCheck %s
+// RUN: %{run} --device=cuda-emulated | FileCheck %s
 // RUN: attn-opt %t/f.mlir --convert-attn-to-linalg -o %t/plain.mlir
 // RUN: attn-run %t/plain.mlir --device=interpreter --verify --input=70x4x16xbf16 --input=90x2x16xbf16 --input=90x2x24xbf16 \
 // RUN:   --input=@%t/q.npy --input=@%t/k.npy | FileCheck %s

@@ -27,3 +27,16 @@ func.func @single_row(%q: tensor<2x8x1x64xf16>, %k: tensor<2x2x1024x64xf16>,
     -> tensor<2x8x1x64xf16>
   return %o : tensor<2x8x1x64xf16>
 }
+
+// Where the number of keys is that of what was cast, loops keep their schedules, by which later passes know them.
+//
+// CHECK-LABEL: func.func @cast
+// CHECK: scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) in (1, 2, 3)
+// CHECK: {attn.schedule = #attn.schedule<{{.*}}warps = 1{{.*}}>, mapping = [#gpu.block<z>, #gpu.block<y>, #gpu.block<x>]}
+func.func @cast(%q: tensor<1x4x1x8xf32>, %k: tensor<1x2x600x8xf32>) -> tensor<1x4x1x8xf32> {
+  %keys = tensor.cast %k : tensor<1x2x600x8xf32> to tensor<1x2x?x8xf32>
+  %o = attn.sdpa %q, %keys, %keys scale = 0.125
+    schedule = <block_m = 16, block_n = 32, rows = 16, columns = 8, lanes = 2, chunk = 256, fold_heads = true, warps = 1, stages = 2>
+    : tensor<1x4x1x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32> -> tensor<1x4x1x8xf32>
+  return %o : tensor<1x4x1x8xf32>
+}

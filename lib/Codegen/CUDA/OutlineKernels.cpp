@@ -138,27 +138,31 @@ static void collectWrites(Operation *op, SmallVectorImpl<Value> &memories) {
   });
 }
 
+/// Return true if the host reaches `op` before `load` whenever it reaches `load`.
+static bool comesBefore(Operation *op, Operation *load) {
+  for (Operation *at = load; at; at = at->getParentOp())
+    if (Operation *other = at->getBlock()->findAncestorOpInBlock(*op))
+      return other != at && other->isBeforeInBlock(at);
+  return false;
+}
+
 /// Return true if every write to the memory of `load` comes before it on the host,
 /// so that a later kernel reads the same.
 bool KernelOutliner::isStable(memref::LoadOp load) {
-  Value memory = getMemory(load.getMemRef());
   // An argument is an input, which nobody writes, or an output.
-  auto comesBefore = [&](Operation *op) {
-    Operation *ancestor = load->getBlock()->findAncestorOpInBlock(*op);
-    return ancestor && ancestor->isBeforeInBlock(load);
+  Value memory = getMemory(load.getMemRef());
+  auto isLater = [&](Operation *op, ArrayRef<Value> memories) {
+    return llvm::is_contained(memories, memory) && !comesBefore(op, load);
   };
   for (auto &[launch, memories] : writes)
-    if (llvm::is_contained(memories, memory) && !comesBefore(launch))
+    if (isLater(launch, memories))
       return false;
   return !function
               .walk([&](Operation *op) {
                 SmallVector<Value> memories;
                 if (op->getNumRegions() == 0 || isa<linalg::LinalgOp>(op))
                   collectWrites(op, memories);
-                bool isLater =
-                    llvm::is_contained(memories, memory) && !comesBefore(op);
-                return isLater ? WalkResult::interrupt()
-                               : WalkResult::advance();
+                return WalkResult(failure(isLater(op, memories)));
               })
               .wasInterrupted();
 }
