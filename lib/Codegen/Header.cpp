@@ -54,11 +54,13 @@ static constexpr char kCudaContract[] = R"(
  * `message` may be null where `size` is 0.
  *
  * NAME launches kernels on `stream` (a CUstream or cudaStream_t; null: the default
- * one) in the current context, or in the primary one of the tensors' device where
- * none is current, and returns at once. Data of all tensors, scalars too, is in the
- * GPU's memory. Outputs have innermost stride 1 and share no memory with any other
- * tensor; inputs may have any strides. A boolean tensor is a byte an element. The
- * kernels are loaded by the first call; later ones may be captured into a graph.
+ * one) in the current context, or in the primary one of the tensors' device, which
+ * becomes current, where none is, and returns at once. Data of all tensors, scalars
+ * too, is in the memory of that GPU. Outputs have innermost stride 1 and share no
+ * memory with any other tensor; one that may be an argument may also be all of its
+ * memory, with its strides, which is then written in place. Inputs may have any
+ * strides. A boolean tensor is a byte an element. The kernels are loaded by the
+ * first call in a context; later ones may be captured into a graph.
  *
  * `workspace` is memory of the GPU, aligned to 256 bytes, of the size that
  * NAME_workspace gives, for which the data of tensors is not looked at. It may be

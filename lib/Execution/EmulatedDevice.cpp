@@ -90,6 +90,7 @@ struct Driver {
     *module = current;
     return 0;
   }
+  static int unload(void *) { return 0; }
   static int getFunction(void **function, void *module, const char *name) {
     auto *device = static_cast<EmulatedDevice *>(module);
     std::unique_ptr<EmulatedKernel> &kernel = device->kernels[name];
@@ -131,6 +132,7 @@ static void *lookup(const char *name) {
       {"cuCtxGetDevice", reinterpret_cast<void *>(&Driver::getDevice)},
       {"cuDeviceGetAttribute", reinterpret_cast<void *>(&Driver::getAttribute)},
       {"cuModuleLoadData", reinterpret_cast<void *>(&Driver::load)},
+      {"cuModuleUnload", reinterpret_cast<void *>(&Driver::unload)},
       {"cuModuleGetFunction", reinterpret_cast<void *>(&Driver::getFunction)},
       {"cuFuncSetAttribute", reinterpret_cast<void *>(&Driver::setAttribute)},
       {"cuLaunchKernel", reinterpret_cast<void *>(&Driver::launch)},

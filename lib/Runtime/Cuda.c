@@ -9,6 +9,8 @@
 
 int snprintf(char *text, size_t size, const char *format, ...);
 void *malloc(size_t size);
+void free(void *memory);
+int sched_yield(void);
 void *dlopen(const char *file, int flags);
 void *dlsym(void *library, const char *name);
 
@@ -37,6 +39,7 @@ typedef struct {
   Result (*get_device)(int *device);
   Result (*get_attribute)(int *value, int attribute, int device);
   Result (*load)(void **module, const void *image);
+  Result (*unload)(void *module);
   Result (*get_function)(void **function, void *module, const char *name);
   Result (*set_attribute)(void *function, int attribute, int value);
   Result (*launch)(void *function, unsigned grid_x, unsigned grid_y,
@@ -65,9 +68,10 @@ static int driver_state;
 static int64_t driver_lock;
 static void *(*driver_lookup)(const char *name);
 
+/// Who holds it may wait for the driver to compile PTX.
 static void lock(int64_t *word) {
   while (__atomic_exchange_n(word, 1, __ATOMIC_ACQUIRE))
-    ;
+    sched_yield();
 }
 
 static void unlock(int64_t *word) {
@@ -101,6 +105,7 @@ static int open_driver_locked(void) {
       {&driver.get_device, "cuCtxGetDevice"},
       {&driver.get_attribute, "cuDeviceGetAttribute"},
       {&driver.load, "cuModuleLoadData"},
+      {&driver.unload, "cuModuleUnload"},
       {&driver.get_function, "cuModuleGetFunction"},
       {&driver.set_attribute, "cuFuncSetAttribute"},
       {&driver.launch, "cuLaunchKernel"},
@@ -117,13 +122,17 @@ static int open_driver_locked(void) {
 
 /// Return true if there is a driver and a GPU.
 static int open_driver(void) {
-  if (__atomic_load_n(&driver_state, __ATOMIC_ACQUIRE) == 0) {
+  int state = __atomic_load_n(&driver_state, __ATOMIC_ACQUIRE);
+  if (state == 0) {
     lock(&driver_lock);
-    if (driver_state == 0)
-      __atomic_store_n(&driver_state, open_driver_locked(), __ATOMIC_RELEASE);
+    state = driver_state;
+    if (state == 0) {
+      state = open_driver_locked();
+      __atomic_store_n(&driver_state, state, __ATOMIC_RELEASE);
+    }
     unlock(&driver_lock);
   }
-  return driver_state == 1;
+  return state == 1;
 }
 
 /// Write what went wrong; the status is `status`.
@@ -201,7 +210,7 @@ static Loaded *load(AttnCudaCall *call, const AttnCudaCode *code, void *context,
                                   call->size);
     return 0;
   }
-  void *module;
+  void *module = 0;
   Result result = driver.load(&module, image->data);
   const char *name = code->kernels;
   for (int64_t i = 0; i < code->kernel_count && result == CUDA_SUCCESS; ++i) {
@@ -212,11 +221,62 @@ static Loaded *load(AttnCudaCall *call, const AttnCudaCode *code, void *context,
   }
   if (result != CUDA_SUCCESS) {
     fail(call, ATTN_ERROR_GPU, "its kernels to be loaded", result);
+    if (module)
+      driver.unload(module);
+    free(loaded);
     return 0;
   }
   loaded->context = context;
   return loaded;
 }
+
+/// Return the kernels of `code` in `context`, null where they cannot be loaded.
+static void *find_kernels(AttnCudaCall *call, AttnCudaCode *code, void *context,
+                          int device) {
+  lock(&code->lock);
+  Loaded *loaded = code->loaded;
+  while (loaded && loaded->context != context)
+    loaded = loaded->next;
+  if (!loaded && (loaded = load(call, code, context, device))) {
+    loaded->next = code->loaded;
+    code->loaded = loaded;
+  }
+  unlock(&code->lock);
+  return loaded ? loaded->kernels : 0;
+}
+
+/// DLPack's number for memory of one GPU.
+#define GPU_MEMORY 2
+
+/// Return the number of the GPU that has the first of the tensors, 0 where none has.
+static int find_device(DLTensor *const *tensors, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    if (tensors[i]->device.device_type == GPU_MEMORY)
+      return tensors[i]->device.device_id;
+  return 0;
+}
+
+/// Check that tensors which one GPU has are those of `device`.
+static int check_device(const AttnCudaCall *call, DLTensor *const *tensors,
+                        int64_t count, int device) {
+  const char *name = call->names;
+  for (int64_t i = 0; i < count; ++i) {
+    while (*name++)
+      ;
+    const DLDevice *own = &tensors[i]->device;
+    if (own->device_type != GPU_MEMORY || own->device_id == device)
+      continue;
+    snprintf(call->message, call->size,
+             "'%s' expects %s on GPU %d, that of the current context, got GPU "
+             "%d",
+             call->names, name, device, (int)own->device_id);
+    return ATTN_ERROR_DEVICE;
+  }
+  return ATTN_OK;
+}
+
+/// PlaceWorkspace places allocations at its multiples.
+#define WORKSPACE_ALIGNMENT 256
 
 int attn_rt_cuda_begin(AttnCudaCall *call, AttnCudaCode *code,
                        const int64_t *signature, const char *names,
@@ -231,6 +291,12 @@ int attn_rt_cuda_begin(AttnCudaCall *call, AttnCudaCode *code,
              names, (long long)bytes);
     return ATTN_ERROR_NULL;
   }
+  if (bytes > 0 && (uintptr_t)workspace % WORKSPACE_ALIGNMENT) {
+    snprintf(message, size,
+             "'%s' expects a workspace aligned to %d bytes, got %p", names,
+             WORKSPACE_ALIGNMENT, workspace);
+    return ATTN_ERROR_STRIDES;
+  }
   if (!open_driver()) {
     snprintf(message, size,
              "'%s' expects a GPU and its driver, but libcuda.so.1 is not there "
@@ -239,27 +305,23 @@ int attn_rt_cuda_begin(AttnCudaCall *call, AttnCudaCode *code,
     return ATTN_ERROR_GPU;
   }
   void *context = 0;
-  int device = 0, own = 0;
+  int device = 0;
   int64_t count = signature[0] + signature[1];
-  if (count > 0)
-    own = tensors[0]->device.device_id;
-  if (enter_context(call, own, &context, &device))
+  if (enter_context(call, find_device(tensors, count), &context, &device))
     return (int)call->status;
-  lock(&code->lock);
-  Loaded *loaded = code->loaded;
-  while (loaded && loaded->context != context)
-    loaded = loaded->next;
-  if (!loaded && (loaded = load(call, code, context, device))) {
-    loaded->next = code->loaded;
-    code->loaded = loaded;
-  }
-  unlock(&code->lock);
-  call->kernels = loaded ? loaded->kernels : 0;
+  int status = check_device(call, tensors, count, device);
+  if (status)
+    return status;
+  call->kernels = find_kernels(call, code, context, device);
   return (int)call->status;
 }
 
 /// Parameters of a kernel at most: its descriptors take 4096 bytes.
 #define MOST_PARAMETERS 512
+
+/// Blocks of a launch at most, by dimension.
+#define MOST_BLOCKS_X 0x7fffffff
+#define MOST_BLOCKS_YZ 65535
 
 void attn_rt_cuda_launch(AttnCudaCall *call, int64_t kernel, int64_t grid_x,
                          int64_t grid_y, int64_t grid_z, int64_t block_x,
@@ -268,11 +330,14 @@ void attn_rt_cuda_launch(AttnCudaCall *call, int64_t kernel, int64_t grid_x,
   if (call->status || grid_x <= 0 || grid_y <= 0 || grid_z <= 0)
     return;
   void *parameters[MOST_PARAMETERS];
-  if (count > MOST_PARAMETERS || grid_x > 0x7fffffff || grid_y > 65535 ||
-      grid_z > 65535) {
+  if (count > MOST_PARAMETERS || grid_x > MOST_BLOCKS_X ||
+      grid_y > MOST_BLOCKS_YZ || grid_z > MOST_BLOCKS_YZ) {
     snprintf(call->message, call->size,
-             "'%s' expects fewer blocks than %lld x %lld x %lld", call->names,
-             (long long)grid_x, (long long)grid_y, (long long)grid_z);
+             "'%s' expects at most %d x %d x %d blocks of at most %d "
+             "parameters, got %lld x %lld x %lld of %lld",
+             call->names, MOST_BLOCKS_X, MOST_BLOCKS_YZ, MOST_BLOCKS_YZ,
+             MOST_PARAMETERS, (long long)grid_x, (long long)grid_y,
+             (long long)grid_z, (long long)count);
     call->status = ATTN_ERROR_SHAPE;
     return;
   }
