@@ -65,9 +65,8 @@ Value attn::countThreads(OpBuilder &b, linalg::LinalgOp op) {
   return count;
 }
 
-/// Return the indices of place `place`, the last dimension being the fastest.
-static SmallVector<Value> delinearize(OpBuilder &b, Location loc, Value place,
-                                      ArrayRef<OpFoldResult> extents) {
+SmallVector<Value> attn::delinearize(OpBuilder &b, Location loc, Value place,
+                                     ArrayRef<OpFoldResult> extents) {
   SmallVector<Value> at(extents.size());
   for (int64_t dim = int64_t(extents.size()) - 1; dim >= 0; --dim) {
     if (dim == 0) {

@@ -17,6 +17,11 @@ bool canRunByThreads(linalg::LinalgOp op);
 /// Return the product of the extents of the parallel dimensions of `op`.
 Value countThreads(OpBuilder &builder, linalg::LinalgOp op);
 
+/// Return the indices of the place number `place` in `extents`, the last dimension
+/// being the fastest.
+SmallVector<Value> delinearize(OpBuilder &builder, Location loc, Value place,
+                               ArrayRef<OpFoldResult> extents);
+
 /// Compute with what `builder` adds the place number `place` of `op`.
 void emitThread(OpBuilder &builder, linalg::LinalgOp op, Value place);
 

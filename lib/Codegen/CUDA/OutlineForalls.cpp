@@ -1,0 +1,136 @@
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Parallel loops as kernels: a thread block for each step where the schedule has warps, else a thread.
+
+#include "KernelOutliner.h"
+#include "ThreadKernel.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Threads of a warp.
+static constexpr int64_t kWarp = 32;
+
+/// Map the induction variables of `forall` to `numbers`, which count from 0.
+static void mapInductionVars(OpBuilder &b, scf::ForallOp forall,
+                             ValueRange numbers, IRMapping &mapping) {
+  Location loc = forall.getLoc();
+  for (auto [dim, number] : llvm::enumerate(numbers)) {
+    auto get = [&](OpFoldResult value) {
+      Value result = getValueOrCreateConstantIndexOp(b, loc, value);
+      return mapping.lookupOrDefault(result);
+    };
+    Value step = get(forall.getMixedStep()[dim]);
+    Value first = get(forall.getMixedLowerBound()[dim]);
+    Value scaled = arith::MulIOp::create(b, loc, number, step);
+    mapping.map(forall.getInductionVar(dim),
+                arith::AddIOp::create(b, loc, first, scaled).getResult());
+  }
+}
+
+/// Return how many steps dimension `dim` of `forall` has.
+static Value countSteps(OpBuilder &b, scf::ForallOp forall, int64_t dim,
+                        function_ref<Value(Value)> map) {
+  Location loc = forall.getLoc();
+  auto get = [&](OpFoldResult value) {
+    return map(getValueOrCreateConstantIndexOp(b, loc, value));
+  };
+  Value first = get(forall.getMixedLowerBound()[dim]);
+  Value end = get(forall.getMixedUpperBound()[dim]);
+  Value extent = arith::SubIOp::create(
+      b, loc, arith::MaxSIOp::create(b, loc, end, first), first);
+  return arith::CeilDivUIOp::create(b, loc, extent,
+                                    get(forall.getMixedStep()[dim]));
+}
+
+/// Clone the body of `forall`.
+static void cloneBody(OpBuilder &b, scf::ForallOp forall, IRMapping &mapping) {
+  for (Operation &op : forall.getBody()->without_terminator())
+    b.clone(op, mapping);
+}
+
+/// One thread block a step of `forall`.
+LogicalResult KernelOutliner::outlineBlocks(scf::ForallOp forall,
+                                            int64_t warps) {
+  Location loc = forall.getLoc();
+  auto mapping = forall.getMapping();
+  int64_t rank = forall.getRank();
+  OpBuilder builder(forall);
+  LaunchShape shape;
+  shape.threads = kWarp * warps;
+  SmallVector<gpu::Dimension> dimensions(rank);
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    auto block = mapping ? dyn_cast<gpu::GPUBlockMappingAttr>((*mapping)[dim])
+                         : gpu::GPUBlockMappingAttr();
+    if (!block || block.isLinearMapping() || block.getMappingId() > 2)
+      return forall.emitOpError("expects a #gpu.block<x>, y or z for each "
+                                "dimension");
+    int64_t id = block.getMappingId();
+    dimensions[dim] = static_cast<gpu::Dimension>(id);
+    shape.blocks[id] =
+        countSteps(builder, forall, dim, [](Value v) { return v; });
+  }
+  IRMapping values;
+  auto kernel = createKernel(forall, shape, values);
+  if (failed(kernel))
+    return failure();
+  if (Attribute schedule = forall->getAttr("attn.schedule"))
+    (*kernel)->setAttr("attn.schedule", schedule);
+  // Without a word ptxas takes too few registers, for more blocks at once.
+  (*kernel)->setAttr("nvvm.minctasm", builder.getI32IntegerAttr(1));
+  OpBuilder inner((*kernel).getBody().front().getTerminator());
+  SmallVector<Value> numbers;
+  for (gpu::Dimension dimension : dimensions)
+    numbers.push_back(gpu::BlockIdOp::create(inner, loc, dimension));
+  mapInductionVars(inner, forall, numbers, values);
+  cloneBody(inner, forall, values);
+  forall.erase();
+  return success();
+}
+
+/// One thread a step of `forall`.
+LogicalResult KernelOutliner::outlineForall(scf::ForallOp forall) {
+  Location loc = forall.getLoc();
+  OpBuilder builder(forall);
+  bool isKnown = llvm::none_of(forall->getOperands(), [&](Value operand) {
+    return device.isOnDevice(operand);
+  });
+  auto countAll = [&](OpBuilder &at, function_ref<Value(Value)> map,
+                      SmallVectorImpl<OpFoldResult> &steps) {
+    Value total = constant(at, loc, 1);
+    for (int64_t dim = 0; dim < forall.getRank(); ++dim) {
+      Value count = countSteps(at, forall, dim, map);
+      steps.push_back(count);
+      total = arith::MulIOp::create(at, loc, total, count);
+    }
+    return total;
+  };
+  LaunchShape shape;
+  shape.threads = kThreads;
+  SmallVector<OpFoldResult> ignored;
+  shape.blocks[0] = isKnown
+                        ? arith::CeilDivUIOp::create(
+                              builder, loc,
+                              countAll(
+                                  builder, [](Value v) { return v; }, ignored),
+                              constant(builder, loc, kThreads))
+                              .getResult()
+                        : constant(builder, loc, kBlocksOfUnknown);
+  IRMapping mapping;
+  auto kernel = createKernel(forall, shape, mapping);
+  if (failed(kernel))
+    return failure();
+  OpBuilder inner(kernel->getBody().front().getTerminator());
+  SmallVector<OpFoldResult> steps;
+  Value total = countAll(
+      inner, [&](Value v) { return mapping.lookupOrDefault(v); }, steps);
+  forPlaces(inner, loc, total, isKnown, [&](OpBuilder &at, Value place) {
+    mapInductionVars(at, forall, delinearize(at, loc, place, steps), mapping);
+    cloneBody(at, forall, mapping);
+  });
+  forall.erase();
+  return lowerToLoops(kernel->getBody());
+}
