@@ -70,9 +70,8 @@ std::string mlir::attn::getAppendText(const FuzzCase &fuzz,
   for (const FuzzValue &operand : operands.drop_front(3))
     text += " " + operand.name + "(%" + operand.name + " : " +
             operand.getType(fuzz) + ")";
-  StringRef layout = fuzz.get("layout");
-  for (auto [name, letter] :
-       llvm::zip(llvm::ArrayRef<StringRef>{"rows", "cache"}, layout))
+  StringRef layout = fuzz.get("layout"), names[] = {"rows", "cache"};
+  for (auto [name, letter] : llvm::zip(names, layout))
     if (letter == 's')
       text += (" " + name + "_layout = bshd").str();
   return text + " : " + operands[0].getType(fuzz) + " into " +

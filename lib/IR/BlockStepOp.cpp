@@ -180,9 +180,9 @@ BlockStepOp::generateInitialTensorForPartialReduction(
   if (reductionDims.size() != 1 || reductionDims[0] != 1 || getFirst())
     return failure();
   constexpr double kLowest = -std::numeric_limits<double>::infinity();
+  constexpr double kStarts[] = {kLowest, 0.0, 0.0};
   SmallVector<Value> parts;
-  for (auto [init, start] :
-       llvm::zip(getDpsInits(), ArrayRef<double>{kLowest, 0.0, 0.0})) {
+  for (auto [init, start] : llvm::zip(getDpsInits(), kStarts)) {
     SmallVector<OpFoldResult> shape = {sizes[1]};
     llvm::append_range(shape, tensor::getMixedSizes(builder, loc, init));
     Type element = getElementTypeOrSelf(init.getType());

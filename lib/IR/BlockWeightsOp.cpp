@@ -45,8 +45,8 @@ static LogicalResult verifyForm(BlockWeightsOp op) {
     shapes[4] = {&strips, &panels, &stripRows, &panelKeys};
   }
   // block_weights-C3
-  for (auto [shape, tensor] : llvm::zip_equal(
-           shapes, ArrayRef<NamedType>{query, key, reference, factor, weights}))
+  NamedType tensors[] = {query, key, reference, factor, weights};
+  for (auto [shape, tensor] : llvm::zip_equal(shapes, tensors))
     if (failed(verifyShape(op, shape, tensor)))
       return failure();
   if (!packed)
