@@ -54,6 +54,9 @@ static cl::opt<unsigned> timed("time", cl::init(0),
                                cl::desc("time this many launches"));
 static cl::opt<bool> banks("banks", cl::desc("print bank conflicts"));
 
+/// By what neighbours in a buffer filled with `modN` differ.
+constexpr uint64_t kModulusStep = 5;
+
 namespace {
 struct Buffer {
   StringRef type;
@@ -154,10 +157,13 @@ llvm::Error Script::addBuffer(const Words &words) {
   uint64_t modulus = 1;
   if (fill.consume_front("mod"))
     (void)fill.getAsInteger(10, modulus);
+  // All numbers would be the same.
+  if (modulus > 1 && kModulusStep % modulus == 0)
+    return llvm::createStringError("expects a modulus that does not divide 5");
   for (uint64_t i = 0; i < count; ++i) {
     double value = fill == "zero" ? 0.0 : fill == "one" ? 1.0 : double(i);
     if (modulus > 1)
-      value = double(i * 5 % modulus) - double(modulus / 2);
+      value = double(i * kModulusStep % modulus) - double(modulus / 2);
     buffer.set(i, value);
   }
   emulator.registerBuffer(buffer.bytes.data(), buffer.bytes.size(), words[0]);
@@ -165,11 +171,12 @@ llvm::Error Script::addBuffer(const Words &words) {
 }
 
 llvm::Error Script::addMap(const Words &words) {
-  if (words.size() < 6 || !buffers.contains(words[1]))
+  auto found = words.size() < 6 ? buffers.end() : buffers.find(words[1]);
+  size_t rank = found == buffers.end() ? 0 : found->second.sizes.size();
+  if (rank == 0 || rank > 5 || words.size() != 5 + rank)
     return llvm::createStringError(
-        "expects MAP name buffer swizzle N box B...");
-  Buffer &buffer = buffers[words[1]];
-  size_t rank = buffer.sizes.size();
+        "expects MAP name buffer swizzle N box B..., of 1 to 5 dimensions");
+  Buffer &buffer = found->second;
   uint64_t sizes[5] = {}, strides[5] = {};
   uint32_t box[5] = {}, steps[5] = {1, 1, 1, 1, 1};
   uint64_t bytes = buffer.getElementBytes();
@@ -318,6 +325,10 @@ llvm::Error Script::launchAll(StringRef kernel, std::array<uint32_t, 3> grid,
 void Script::printSame(const Words &words) {
   const Buffer &a = buffers[words[0]], &b = buffers[words[1]];
   uint64_t wrong = 0, nonzero = 0, firstWrong = 0;
+  if (a.bytes.empty() || a.getCount() != b.getCount()) {
+    llvm::outs() << words[0] << " and " << words[1] << ": no such buffers\n";
+    return;
+  }
   for (uint64_t i = 0; i < a.getCount(); ++i) {
     nonzero += a.get(i) != 0;
     if (a.get(i) == b.get(i))

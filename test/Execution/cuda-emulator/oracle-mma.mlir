@@ -6,8 +6,8 @@
 // RUN: | attn-emulate - --script=%s --seeds=2 | FileCheck %s
 
 // BUFFER a f16 16x16 mod7
-// BUFFER b f16 16x8 mod5
-// BUFFER bt f16 8x16 mod5
+// BUFFER b f16 16x8 mod9
+// BUFFER bt f16 8x16 mod9
 // BUFFER zero f16 16x8 zero
 // BUFFER zero32 f32 16x8 zero
 // BUFFER d f16 16x8 zero

@@ -5,11 +5,12 @@
 // RUN: | attn-emulate - --script=%s --seeds=2 | FileCheck %s
 
 // BUFFER a f16 64x64 mod7
-// BUFFER b f16 64x64 mod5
+// BUFFER b f16 64x64 mod9
 // BUFFER d f32 64x64 zero
 // BUFFER e f32 64x64 zero
 // MAP ma a swizzle 128 box 64 64
 // MAP mb b swizzle 128 box 64 64
+// MAP plain b swizzle 0 box 64 64
 
 !tile = memref<64x64xf16, #gpu.address_space<workgroup>>
 !map = !nvgpu.tensormap.descriptor<tensor = !tile, swizzle = swizzle_128b, l2promo = none, oob = zero, interleave = none>
@@ -25,6 +26,14 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   //
   // LAUNCH warpgroup grid 1 block 128 shared 0 with &ma &mb d
   // LAUNCH loops grid 64 block 64 shared 0 with a b e
+  // SAME d e
+  //
+  // A box that lies without the swizzle that the descriptor names: only the values are wrong.
+  //
+  // CHECK-LABEL: warpgroup: 0 reports
+  // CHECK-NEXT: d and e: {{[1-9][0-9]*}} of 4096 differ
+  //
+  // LAUNCH warpgroup grid 1 block 128 shared 0 with &ma &plain d
   // SAME d e
   gpu.func @warpgroup(%ma: !llvm.ptr, %mb: !llvm.ptr, %out: memref<64x64xf32>)
       workgroup(%sa: !tile {llvm.align = 1024 : i64}, %sb: !tile {llvm.align = 1024 : i64}) kernel {

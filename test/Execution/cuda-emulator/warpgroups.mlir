@@ -13,7 +13,6 @@ gpu.module @m {
   llvm.func @write() {
     %a = llvm.mlir.addressof @shared : !llvm.ptr<3>
     %ones = llvm.mlir.constant(0x3c003c00 : i32) : i32
-    %zero = llvm.mlir.constant(0 : i32) : i32
     %step = llvm.mlir.constant(128 : i32) : i32
     %end = llvm.mlir.constant(640 : i32) : i32
     %tid = nvvm.read.ptx.sreg.tid.x : i32
@@ -281,7 +280,6 @@ gpu.module @m {
   // Sums of one product may be used while the next one runs.
   //
   // CHECK-LABEL: uses_older_sums: 0 reports
-  //
   // LAUNCH uses_older_sums grid 1 block 128 shared 2560 with out
   llvm.func @uses_older_sums(%out: !llvm.ptr<1>) attributes {nvvm.kernel} {
     %c = llvm.mlir.zero : !sums
