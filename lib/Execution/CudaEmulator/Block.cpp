@@ -283,20 +283,22 @@ char *Block::fromNumber(uint64_t number) {
 uint32_t Block::checkShared(const void *address, uint64_t bytes,
                             uint32_t alignment, Site site, const char *what) {
   auto offset = static_cast<const char *>(address) - shared;
-  bool isThere = isInWindow(address) && offset >= 0 &&
-                 static_cast<uint64_t>(offset) + bytes <= sharedBytes;
+  // No sum is made of `bytes`, which a kernel may have computed.
+  bool isThere = isInWindow(address) && offset >= 0 && offset <= sharedBytes &&
+                 bytes <= sharedBytes - static_cast<uint64_t>(offset);
   bool isAligned = (offset + kSharedWindow) % alignment == 0;
   if (isThere && isAligned)
     return static_cast<uint32_t>(offset);
-  std::string who = nameThread(active->index) + " (" + describe(site) + ")";
   if (!isAligned)
     report("misaligned", site,
-           who + " needs " + what + " aligned to " + std::to_string(alignment) +
+           nameThread(active->index) + " (" + describe(site) + ") needs " +
+               what + " aligned to " + std::to_string(alignment) +
                " bytes, it is at byte " + std::to_string(offset));
   if (!isThere)
     report("out of bounds", site,
-           who + " accesses " + what + ", " + std::to_string(bytes) +
-               " bytes from byte " + std::to_string(offset) + " on, of " +
+           nameThread(active->index) + " (" + describe(site) + ") accesses " +
+               what + ", " + std::to_string(bytes) + " bytes from byte " +
+               std::to_string(offset) + " on, of " +
                std::to_string(sharedBytes) + " bytes of shared memory");
   abort();
 }

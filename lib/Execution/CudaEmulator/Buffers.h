@@ -65,8 +65,11 @@ private:
 
   static bool holds(const Map &map, const void *address, uint64_t bytes) {
     auto buffer = find(map, address);
-    return buffer != map.end() &&
-           toNumber(address) + bytes <= buffer->first + buffer->second.bytes;
+    if (buffer == map.end())
+      return false;
+    uint64_t offset = toNumber(address) - buffer->first;
+    return offset <= buffer->second.bytes &&
+           bytes <= buffer->second.bytes - offset;
   }
 
   Map buffers;

@@ -26,8 +26,9 @@ using namespace mlir;
 using namespace mlir::attn;
 using namespace mlir::attn::emulator;
 
-/// Threads that a block has at most.
+/// Threads and bytes of shared memory that a block has at most.
 constexpr uint64_t kMostThreads = 1024;
+constexpr uint64_t kMostSharedBytes = 227 * 1024;
 
 namespace {
 /// What is known of a kernel before it is launched.
@@ -157,6 +158,13 @@ CudaEmulator::create(ModuleOp module, const CudaEmulatorOptions &options) {
   return std::unique_ptr<CudaEmulator>(new CudaEmulator(std::move(impl)));
 }
 
+/// Return the bytes of a block's shared memory where a launch gives `dynamicBytes`.
+static uint64_t getSharedBytes(const Kernel &kernel, uint64_t dynamicBytes) {
+  return kernel.dynamicOffset < 0
+             ? static_cast<uint64_t>(kernel.staticBytes)
+             : static_cast<uint64_t>(kernel.dynamicOffset) + dynamicBytes;
+}
+
 /// Fails unless a launch is one that a GPU would start.
 static llvm::Error checkLaunch(const Kernel &kernel,
                                std::array<uint32_t, 3> grid,
@@ -180,6 +188,12 @@ static llvm::Error checkLaunch(const Kernel &kernel,
     return llvm::createStringError("kernel '" + kernel.name +
                                    "' has no dynamic shared memory, got " +
                                    std::to_string(sharedBytes) + " bytes");
+  uint64_t allBytes = getSharedBytes(kernel, sharedBytes);
+  if (allBytes > kMostSharedBytes)
+    return llvm::createStringError(
+        "kernel '" + kernel.name + "' expects up to " +
+        std::to_string(kMostSharedBytes) + " bytes of shared memory, got " +
+        std::to_string(allBytes));
   return llvm::Error::success();
 }
 
@@ -200,9 +214,8 @@ CudaEmulator::Impl::prepare(StringRef name, std::array<uint32_t, 3> grid,
   llvm::copy(grid, launch.grid);
   llvm::copy(block, launch.block);
   launch.dynamicBytes = sharedBytes;
-  launch.sharedBytes = static_cast<uint32_t>(
-      kernel.dynamicOffset < 0 ? kernel.staticBytes
-                               : kernel.dynamicOffset + sharedBytes);
+  launch.sharedBytes =
+      static_cast<uint32_t>(getSharedBytes(kernel, sharedBytes));
   launch.options = options;
   launch.reports = reports.get();
   launch.buffers = &buffers;

@@ -92,16 +92,19 @@ void Tracker::checkGlobal(const void *address, uint64_t bytes,
   bool isThere = buffers.empty() || buffers.holds(address, bytes);
   if (offset == 0 && isThere)
     return;
-  std::string who =
-      block.nameThread(block.self().index) + " (" + block.describe(site) + ")";
+  // What stands here is not destroyed when the block is left.
+  auto who = [&] {
+    return block.nameThread(block.self().index) + " (" + block.describe(site) +
+           ")";
+  };
   if (offset != 0)
     block.report("misaligned", site,
-                 who + " needs global memory aligned to " +
+                 who() + " needs global memory aligned to " +
                      std::to_string(alignment) + " bytes, the address is " +
                      std::to_string(offset) + " bytes off");
   if (!isThere)
     block.report("out of bounds", site,
-                 who + " accesses " + std::to_string(bytes) +
+                 who() + " accesses " + std::to_string(bytes) +
                      " bytes of global memory " + buffers.describe(address));
   // A CPU would trap, or write to somebody else's memory.
   block.abort();
