@@ -65,24 +65,21 @@ void AsyncCopies::finish(Queue &queue, Time number) {
 
 void AsyncCopies::commit() {
   Queue &queue = queues[block.self().index];
-  queue.groups.push_back(queue.started);
+  queue.groups.commit(queue.started);
 }
 
 void AsyncCopies::wait(uint32_t pending) {
   uint32_t self = block.self().index;
   Queue &queue = queues[self];
-  if (queue.groups.size() <= pending)
+  std::optional<Time> number = queue.groups.wait(pending);
+  if (!number)
     return;
-  while (queue.groups.size() > pending + 1)
-    queue.groups.pop_front();
-  Time number = queue.groups.front();
-  queue.groups.pop_front();
-  while (!queue.arrivals.empty() && queue.arrivals.front().number <= number)
+  while (!queue.arrivals.empty() && queue.arrivals.front().number <= *number)
     finishArrival(queue);
-  finish(queue, number);
+  finish(queue, *number);
   Tracker *tracker = block.getTracker();
   if (tracker && queue.agent != 0)
-    tracker->clocks.learn(self, queue.agent, number);
+    tracker->clocks.learn(self, queue.agent, *number);
 }
 
 void AsyncCopies::finishArrival(Queue &queue) {

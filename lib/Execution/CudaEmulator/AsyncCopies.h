@@ -7,6 +7,7 @@
 #define ATTN_LIB_EXECUTION_CUDAEMULATOR_ASYNCCOPIES_H
 
 #include "Clocks.h"
+#include "CommitGroups.h"
 #include "Reports.h"
 
 #include <deque>
@@ -59,7 +60,7 @@ private:
     Time finished = 0;
     Agent agent = 0;
     Site lastSite = kNoSite;
-    std::deque<Time> groups;
+    CommitGroups groups;
     std::deque<Copy> copies;
     std::deque<Arrival> arrivals;
   };

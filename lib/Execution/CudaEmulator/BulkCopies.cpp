@@ -191,22 +191,19 @@ void BulkCopies::finishStores(Queue &queue, Time number) {
 
 void BulkCopies::commit() {
   Queue &queue = queues[block.self().index];
-  queue.groups.push_back(queue.started);
+  queue.groups.commit(queue.started);
 }
 
 void BulkCopies::wait(uint32_t pending) {
   uint32_t self = block.self().index;
   Queue &queue = queues[self];
-  if (queue.groups.size() <= pending)
+  std::optional<Time> number = queue.groups.wait(pending);
+  if (!number)
     return;
-  while (queue.groups.size() > pending + 1)
-    queue.groups.pop_front();
-  Time number = queue.groups.front();
-  queue.groups.pop_front();
-  finishStores(queue, number);
+  finishStores(queue, *number);
   Tracker *tracker = block.getTracker();
   if (tracker && queue.agent != 0)
-    tracker->clocks.learn(self, queue.agent, number);
+    tracker->clocks.learn(self, queue.agent, *number);
 }
 
 void BulkCopies::threadExited() {

@@ -7,6 +7,7 @@
 #define ATTN_LIB_EXECUTION_CUDAEMULATOR_BULKCOPIES_H
 
 #include "Clocks.h"
+#include "CommitGroups.h"
 #include "Reports.h"
 #include "TensorMap.h"
 
@@ -69,7 +70,7 @@ private:
     Time finished = 0;
     Agent agent = 0;
     Site lastSite = kNoSite;
-    std::deque<Time> groups;
+    CommitGroups groups;
     std::deque<Store> stores;
   };
 

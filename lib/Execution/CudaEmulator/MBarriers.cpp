@@ -138,13 +138,14 @@ static bool isComplete(const MBarrier &barrier, uint64_t phase, bool isParity) {
 bool MBarriers::test(void *address, uint64_t phase, bool isParity, bool relaxed,
                      Site site) {
   uint32_t offset;
-  if (!isComplete(find(address, site, offset), phase, isParity)) {
+  MBarrier &barrier = find(address, site, offset);
+  if (!isComplete(barrier, phase, isParity)) {
     // The answer stays no, so that a program must ask again.
     block.poll(site);
     return false;
   }
   if (!relaxed)
-    acquire(find(address, site, offset));
+    acquire(barrier);
   return true;
 }
 

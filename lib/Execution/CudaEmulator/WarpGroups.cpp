@@ -77,18 +77,16 @@ void WarpGroups::fence() { states[block.self().index].isFenced = true; }
 
 void WarpGroups::commit() {
   State &state = states[block.self().index];
-  state.groups.push_back(state.started);
+  state.groups.commit(state.started);
 }
 
 void WarpGroups::wait(uint32_t pending) {
   uint32_t self = block.self().index;
   State &state = states[self];
-  if (state.groups.size() <= pending)
+  std::optional<Time> number = state.groups.wait(pending);
+  if (!number)
     return;
-  while (state.groups.size() > pending + 1)
-    state.groups.pop_front();
-  state.finished = std::max(state.finished, state.groups.front());
-  state.groups.pop_front();
+  state.finished = std::max(state.finished, *number);
   Group &group = groups[self / kWarpGroupSize];
   Tracker *tracker = block.getTracker();
   if (tracker && group.agent != 0)

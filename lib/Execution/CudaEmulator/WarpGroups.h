@@ -7,11 +7,10 @@
 #define ATTN_LIB_EXECUTION_CUDAEMULATOR_WARPGROUPS_H
 
 #include "Clocks.h"
+#include "CommitGroups.h"
 #include "Reports.h"
 
 #include "attn/Conversion/HostCalls.h"
-
-#include <deque>
 
 namespace mlir::attn::emulator {
 
@@ -62,7 +61,7 @@ private:
     Time started = 0;
     Time finished = 0;
     Site lastSite = kNoSite;
-    std::deque<Time> groups;
+    CommitGroups groups;
   };
 
   void run(uint32_t index);

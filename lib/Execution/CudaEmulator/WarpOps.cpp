@@ -4,10 +4,10 @@
 // Shuffles, votes and reductions over the lanes of a warp.
 
 #include "Block.h"
+#include "Elements.h"
 #include "HostFunctions.h"
 
 #include <cmath>
-#include <cstring>
 
 using namespace mlir::attn;
 using namespace mlir::attn::emulator;
@@ -104,29 +104,17 @@ static void runVote(Block &, WarpCall &call) {
   });
 }
 
-static float toFloat(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
-static uint32_t toBits(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-
 /// Return the smaller or larger of two floats. A NaN loses, unless it is to win.
 static uint32_t reduceFloat(uint32_t a, uint32_t b, bool isMax, bool isAbs,
                             bool nanWins) {
-  float x = toFloat(a), y = toFloat(b);
+  float x = bitsToFloat(a), y = bitsToFloat(b);
   if (isAbs) {
     x = std::fabs(x);
     y = std::fabs(y);
   }
   if (nanWins && (std::isnan(x) || std::isnan(y)))
     return 0x7fffffff;
-  return toBits(isMax ? std::fmax(x, y) : std::fmin(x, y));
+  return floatToBits(isMax ? std::fmax(x, y) : std::fmin(x, y));
 }
 
 static uint32_t reduceWords(host_calls::Redux kind, uint32_t a, uint32_t b) {
