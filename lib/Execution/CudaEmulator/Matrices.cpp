@@ -242,22 +242,28 @@ static void runStore(Block &block, WarpCall &call) {
 static void multiply(Site site, uint32_t *words, uint32_t m, uint32_t n,
                      uint32_t k, Element a, Element b, Element d) {
   Product mine{words, m, n, k, a, b, d};
-  Block::current().collectives.meet(runProduct, ~0u, 0, /*aligned=*/true, &mine,
-                                    site, "a matrix product");
+  // Lanes whose registers are others' do not meet: m and n go with the types.
+  uint32_t kind = k | static_cast<uint32_t>(a) << 8 |
+                  static_cast<uint32_t>(b) << 16 |
+                  static_cast<uint32_t>(d) << 24;
+  Block::current().collectives.meet(runProduct, ~0u, kind, /*aligned=*/true,
+                                    &mine, site, "a matrix product");
 }
 
 static void loadMatrices(Site site, char *row, uint32_t count,
                          uint32_t isTransposed, uint32_t *words) {
   Matrices mine{row, words, count, isTransposed != 0};
-  Block::current().collectives.meet(runLoad, ~0u, 0, /*aligned=*/true, &mine,
-                                    site, "a matrix load");
+  Block::current().collectives.meet(runLoad, ~0u, 2 * count + isTransposed,
+                                    /*aligned=*/true, &mine, site,
+                                    "a matrix load");
 }
 
 static void storeMatrices(Site site, char *row, uint32_t count,
                           uint32_t isTransposed, uint32_t *words) {
   Matrices mine{row, words, count, isTransposed != 0};
-  Block::current().collectives.meet(runStore, ~0u, 0, /*aligned=*/true, &mine,
-                                    site, "a matrix store");
+  Block::current().collectives.meet(runStore, ~0u, 2 * count + isTransposed,
+                                    /*aligned=*/true, &mine, site,
+                                    "a matrix store");
 }
 
 llvm::ArrayRef<HostFunction> emulator::getMatrixFunctions() {

@@ -11,6 +11,7 @@
 #include "Elements.h"
 #include "HostFunctions.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace mlir::attn;
@@ -244,7 +245,17 @@ void WarpGroups::run(uint32_t index) {
   }
 }
 
-/// Return whether all threads of a group name the same matrices.
+/// Return whether all threads of a group have room for the same sums and operands.
+static bool areAlike(const WarpGroupProduct *const *products) {
+  const WarpGroupProduct &first = *products[0];
+  return std::all_of(products, products + kWarpGroupSize, [&](auto *other) {
+    return other->n == first.n && other->steps == first.steps &&
+           other->typeA == first.typeA && other->typeB == first.typeB &&
+           other->flags == first.flags && !other->a == !first.a;
+  });
+}
+
+/// Return whether all threads of a group, which are alike, name the same matrices.
 static bool areUniform(const WarpGroupProduct *const *products) {
   const WarpGroupProduct &first = *products[0];
   for (uint32_t t = 1; t < kWarpGroupSize; ++t)
@@ -284,6 +295,10 @@ void WarpGroups::multiply(const WarpGroupProduct &product, Site site) {
   if (++group.arrived < kWarpGroupSize) {
     block.wait("a product of the warpgroup", site);
     return;
+  }
+  if (!areAlike(group.products)) {
+    report("misuse", "starts another product than the rest of its warpgroup");
+    block.abort();
   }
   if (!areUniform(group.products))
     report("misuse", "has other descriptors than the rest of its warpgroup");
