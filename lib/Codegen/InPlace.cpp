@@ -38,9 +38,21 @@ static BlockArgument findCache(Value result) {
   return cache;
 }
 
+/// Return what was noted on `function`, if that can be of it.
+static std::optional<SmallVector<int64_t>> getNoted(func::FuncOp function) {
+  auto noted = function->getAttrOfType<DenseI64ArrayAttr>(kInPlaceAttrName);
+  auto isOfArgument = [&](int64_t place) {
+    return place < static_cast<int64_t>(function.getNumArguments());
+  };
+  if (!noted || noted.size() != function.getNumResults() ||
+      !llvm::all_of(noted.asArrayRef(), isOfArgument))
+    return std::nullopt;
+  return llvm::to_vector(noted.asArrayRef());
+}
+
 SmallVector<int64_t> mlir::attn::findInPlace(func::FuncOp function) {
-  if (auto known = function->getAttrOfType<DenseI64ArrayAttr>(kInPlaceAttrName))
-    return llvm::to_vector(known.asArrayRef());
+  if (std::optional<SmallVector<int64_t>> known = getNoted(function))
+    return *known;
   SmallVector<int64_t> places(function.getNumResults(), -1);
   if (function.isExternal() || !function.getBody().hasOneBlock())
     return places;

@@ -47,6 +47,17 @@ func.func @append(%rows: tensor<1x2x1x16xf32>, %cache: tensor<1x2x64x16xf32>, %a
   return %output, %grown : tensor<1x2x1x16xf32>, tensor<1x2x64x16xf32>
 }
 
+// What somebody else noted of arguments that there are not is not believed.
+//
+// CHECK: * noted
+// CHECK: *   grown: f32 [1, 2, 64, 16], may be cache{{$}}
+func.func @noted(%rows: tensor<1x2x1x16xf32>, %cache: tensor<1x2x64x16xf32>, %at: tensor<1xi32>)
+    -> tensor<1x2x64x16xf32> attributes {attn.in_place = array<i64: 123456789>} {
+  %grown = attn.cache_append %rows into %cache at(%at : tensor<1xi32>)
+    : tensor<1x2x1x16xf32> into tensor<1x2x64x16xf32>
+  return %grown : tensor<1x2x64x16xf32>
+}
+
 // Only what is public is declared.
 //
 // CHECK-NOT: hidden
