@@ -2,7 +2,7 @@
 //
 // REQUIRES: attnc, cc, numpy
 // RUN: attnc %s -o %t.so
-// RUN: %numpy %S/Inputs/cache_in_place.py %t.so | FileCheck %s
+// RUN: %numpy %S/Inputs/cache_in_place.py %t.so %S/../../tools/dev/demo | FileCheck %s
 //
 // CHECK: step in place: 0 as elsewhere: True
 // CHECK: step leaves an argument alone: True

@@ -2,7 +2,7 @@
 //
 // REQUIRES: attnc, cc, numpy
 // RUN: attnc %s -o %t.so
-// RUN: %numpy %S/Inputs/call_from_numpy.py %t.so | FileCheck %s
+// RUN: %numpy %S/Inputs/call_from_numpy.py %t.so %S/../../tools/dev/demo | FileCheck %s
 
 // CHECK: shape (1, 4, 7, 16)
 // CHECK: largest error below 1e-5: True

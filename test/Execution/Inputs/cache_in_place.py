@@ -1,38 +1,18 @@
 # Calls the functions of the library named on the command line with a cache that is argument and result.
 
 import ctypes
+import pathlib
 import sys
 
 import numpy as np
 
-CODES = {"i": 0, "f": 2}
-
-
-class DLTensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]
-
-
-def view(array):
-    words = ctypes.c_int64 * array.ndim
-    strides = words(*(stride // array.itemsize for stride in array.strides))
-    return DLTensor(array.ctypes.data, 1, 0, array.ndim, CODES[array.dtype.kind], 8 * array.itemsize, 1,
-                    words(*array.shape), strides, 0)
+sys.path.insert(0, str(pathlib.Path(sys.argv[2])))
+import native
 
 
 def call(name, *arrays):
     message = ctypes.create_string_buffer(256)
-    pointers = [ctypes.byref(view(array)) for array in arrays]
+    pointers = [ctypes.byref(native.describe(array)) for array in arrays]
     status = getattr(library, name)(*pointers, message, ctypes.c_size_t(len(message)))
     return status, message.value.decode()
 
@@ -74,12 +54,11 @@ at = np.array([5, 24], dtype=np.int32)
 y = np.empty((2, 40, 64), dtype=np.float32)
 compare("layer", [w, x, cache, at, out], 2, y)
 packed = np.empty(1, dtype=np.float32)
-shape = view(packed)
+tensors = [native.describe(array) for array in (w, out, packed)]
 message = ctypes.create_string_buffer(256)
-status = library.layer_pack_shape(ctypes.byref(view(w)), ctypes.byref(view(out)), ctypes.byref(shape), message,
-                                  ctypes.c_size_t(256))
+status = library.layer_pack_shape(*map(ctypes.byref, tensors), message, ctypes.c_size_t(256))
 assert status == 0, message.value
-packed = np.empty(shape.shape[0], dtype=np.float32)
+packed = np.empty(tensors[-1].shape[0], dtype=np.float32)
 assert call("layer_pack", w, out, packed)[0] == 0
 at[:] = [0, 11]
 compare("layer_packed", [packed, x, cache, at], 2, y)

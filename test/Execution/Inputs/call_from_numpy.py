@@ -1,46 +1,18 @@
 # Calls `attention` of the library named on the command line with numpy arrays, through ctypes and DLPack's struct.
 
 import ctypes
+import pathlib
 import sys
 
 import numpy as np
 
-CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
-
-
-class DLTensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]
-
-
-def view(array):
-    """The array as a DLTensor: no element is copied."""
-    words = ctypes.c_int64 * array.ndim
-    return DLTensor(
-        data=array.ctypes.data,
-        device_type=1,
-        ndim=array.ndim,
-        code=CODES[array.dtype.kind],
-        bits=8 * array.itemsize,
-        lanes=1,
-        shape=words(*array.shape),
-        strides=words(*(stride // array.itemsize for stride in array.strides)),
-    )
+sys.path.insert(0, str(pathlib.Path(sys.argv[2])))
+import native
 
 
 def call(function, *arrays):
     message = ctypes.create_string_buffer(256)
-    tensors = [view(array) for array in arrays]
+    tensors = [native.describe(array) for array in arrays]
     pointers = [ctypes.byref(tensor) for tensor in tensors]
     status = function(*pointers, message, ctypes.c_size_t(len(message)))
     return status, message.value.decode(), tensors
