@@ -103,6 +103,23 @@ static int64_t blockRows(const AttentionShape &shape, int64_t rowBytes,
   return rows;
 }
 
+/// Return the rows of all tasks of a head of keys, which of few are one task.
+static int64_t getTaskRows(const AttentionShape &shape, bool few) {
+  if (!few)
+    return shape.rows;
+  int64_t group = getGroupSize(shape);
+  return ShapedType::isDynamic(shape.rows) ? getFewRows(group)
+                                           : shape.rows * group;
+}
+
+/// Return the bytes of a key and its value in the accumulator's type.
+static int64_t getKeyBytes(const AttentionShape &shape, int64_t bytes) {
+  int64_t channels = 0;
+  for (int64_t size : {shape.headSize, shape.valueSize})
+    channels += ShapedType::isDynamic(size) ? kUsualChannels : size;
+  return std::max<int64_t>(channels, 1) * bytes;
+}
+
 ScheduleAttr attn::chooseSchedule(MLIRContext *context,
                                   const AttentionShape &shape, int64_t bits,
                                   const TargetInfo &target, bool few,
@@ -113,12 +130,7 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
   // Rows of the register tile: a power of two, for packing by transposition.
   // Four of few rows: a key is used from registers as often as need be.
   int64_t rows = manyRegisters && !few ? 8 : 4;
-  int64_t taskRows = shape.rows;
-  if (few) {
-    int64_t group = getGroupSize(shape);
-    taskRows = ShapedType::isDynamic(shape.rows) ? getFewRows(group)
-                                                 : shape.rows * group;
-  }
+  int64_t taskRows = getTaskRows(shape, few);
   if (ShapedType::isStatic(taskRows))
     rows = std::min<int64_t>(
         rows, llvm::PowerOf2Ceil(std::max<int64_t>(taskRows, 1)));
@@ -128,11 +140,7 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
     vectors = std::min<int64_t>((manyRegisters ? 16 : 8) / rows, 8);
   int64_t columns = vectors * lanes;
 
-  int64_t bytes = bits / 8;
-  int64_t channels = 0;
-  for (int64_t size : {shape.headSize, shape.valueSize})
-    channels += ShapedType::isDynamic(size) ? kUsualChannels : size;
-  int64_t most = std::max<int64_t>(channels, 1) * bytes;
+  int64_t bytes = bits / 8, most = getKeyBytes(shape, bytes);
   int64_t keys = kBlockKeys;
   if (!skipsBlocks && kLongBlockKeys * most <= target.l2Bytes / 4 &&
       kLongBlockKeys * rows * bytes <= target.l1Bytes * 2 / 3)

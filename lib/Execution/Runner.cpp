@@ -131,24 +131,33 @@ static llvm::Error plotResults(RunReport &report, ArrayRef<unsigned> shown,
   return plotWeights(options.plotFolder, weights, labels);
 }
 
+/// Fails where `options` ask for what is not there.
+static llvm::Error checkOptions(func::FuncOp function,
+                                const RunOptions &options) {
+  if (options.outputs.size() > function.getNumResults())
+    return llvm::make_error<UsageError>(
+        "expects at most " + Twine(function.getNumResults()) +
+        " times --output= for '" + function.getName() + "', got " +
+        Twine(options.outputs.size()));
+  if (options.benchmark == 0)
+    return llvm::Error::success();
+  if (options.device == Device::Interpreter)
+    return llvm::make_error<UsageError>(
+        "--benchmark expects --device=cpu: the interpreter is not timed");
+  if (options.device == Device::CudaEmulated)
+    return llvm::make_error<UsageError>(
+        "--benchmark expects --device=cpu or cuda: the emulator's times say "
+        "nothing of a GPU's");
+  return llvm::Error::success();
+}
+
 llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
                                                 const RunOptions &options) {
   auto function = selectFunction(module, options.function);
   if (!function)
     return function.takeError();
-  if (options.outputs.size() > function->getNumResults())
-    return llvm::make_error<UsageError>(
-        "expects at most " + Twine(function->getNumResults()) +
-        " times --output= for '" + function->getName() + "', got " +
-        Twine(options.outputs.size()));
-  if (options.benchmark > 0 && options.device != Device::CPU &&
-      options.device != Device::Cuda)
-    return llvm::make_error<UsageError>(
-        options.device == Device::CudaEmulated
-            ? "--benchmark expects --device=cpu or cuda: the emulator's times "
-              "say "
-              "nothing of a GPU's"
-            : "--benchmark expects --device=cpu: the interpreter is not timed");
+  if (llvm::Error error = checkOptions(*function, options))
+    return std::move(error);
   std::unique_ptr<Executor> executor;
   CompileOptions compileOptions;
   if (options.device != Device::Interpreter) {

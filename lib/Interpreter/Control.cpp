@@ -5,6 +5,8 @@
 
 #include "Machine.h"
 
+#include "attn/IR/AttnOps.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -46,6 +48,28 @@ static LogicalResult runCall(Machine &machine, func::CallOp op) {
   if (failed(results))
     return failure();
   setResults(machine, op, *results);
+  return success();
+}
+
+/// attn.call: the callee's tensors are its results.
+static LogicalResult runTask(Machine &machine, CallOp op) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      op, op.getCalleeAttr());
+  if (!callee)
+    return op.emitOpError() << "expects a function as 'callee'";
+  SmallVector<RuntimeValue> arguments;
+  for (Value operand : op->getOperands())
+    arguments.push_back(machine.get(operand));
+  auto results = machine.call(callee, std::move(arguments));
+  if (failed(results))
+    return failure();
+  setResults(machine, op, *results);
+  return success();
+}
+
+/// attn.threads: the interpreter is one.
+static LogicalResult runThreads(Machine &machine, ThreadsOp op) {
+  machine.set(op.getCount(), integerCell(1));
   return success();
 }
 
@@ -240,6 +264,8 @@ static LogicalResult runMax(Machine &machine, affine::AffineMaxOp op) {
 void mlir::attn::addControlHandlers(Machine &machine) {
   addHandler<arith::ConstantOp, runConstant>(machine);
   addHandler<func::CallOp, runCall>(machine);
+  addHandler<CallOp, runTask>(machine);
+  addHandler<ThreadsOp, runThreads>(machine);
   addHandler<scf::IfOp, runIf>(machine);
   addHandler<scf::IndexSwitchOp, runSwitch>(machine);
   addHandler<scf::ExecuteRegionOp, runExecuteRegion>(machine);

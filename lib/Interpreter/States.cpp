@@ -477,36 +477,10 @@ static LogicalResult runMergeOutputs(Machine &machine, MergeOutputsOp op) {
   return success();
 }
 
-/// attn.threads: the interpreter is one.
-static LogicalResult runThreads(Machine &machine, ThreadsOp op) {
-  machine.set(op.getCount(), integerCell(1));
-  return success();
-}
-
-/// attn.call: the callee's tensors are its results.
-static LogicalResult runCall(Machine &machine, CallOp op) {
-  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-      op, op.getCalleeAttr());
-  if (!callee)
-    return op.emitOpError() << "expects a function as 'callee'";
-  SmallVector<RuntimeValue> arguments;
-  for (Value operand : op->getOperands())
-    arguments.push_back(machine.get(operand));
-  FailureOr<SmallVector<RuntimeValue>> results =
-      machine.call(callee, std::move(arguments));
-  if (failed(results))
-    return failure();
-  for (auto [result, value] : llvm::zip_equal(op.getResults(), *results))
-    machine.set(result, std::move(value));
-  return success();
-}
-
 void mlir::attn::addStateHandlers(Machine &machine) {
   addHandler<BlockStepOp, runBlockStep>(machine);
   addHandler<BlockWeightsOp, runBlockWeights>(machine);
   addHandler<MergeOp, runMerge>(machine);
   addHandler<FinishOp, runFinish>(machine);
   addHandler<MergeOutputsOp, runMergeOutputs>(machine);
-  addHandler<CallOp, runCall>(machine);
-  addHandler<ThreadsOp, runThreads>(machine);
 }
