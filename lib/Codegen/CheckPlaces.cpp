@@ -10,6 +10,7 @@
 
 #include "attn/Codegen/RuntimeChecks.h"
 #include "attn/IR/AttentionShape.h"
+#include "attn/IR/Indices.h"
 #include "attn/IR/KeyExclusion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,18 +24,6 @@ using namespace mlir::attn;
 
 static Value index(ImplicitLocOpBuilder &b, int64_t value) {
   return arith::ConstantIndexOp::create(b, value);
-}
-
-/// Return the integer `number` as an index.
-static Value toIndex(ImplicitLocOpBuilder &b, Value number) {
-  if (number.getType().isIndex())
-    return number;
-  return arith::IndexCastOp::create(b, b.getIndexType(), number);
-}
-
-/// Return element `at` of a tensor of integers as an index.
-static Value readIndex(ImplicitLocOpBuilder &b, Value tensor, ValueRange at) {
-  return toIndex(b, tensor::ExtractOp::create(b, tensor, at));
 }
 
 /// Return `value`, but no less than `low` and no more than `high`.

@@ -18,6 +18,7 @@
 
 #include "attn/IR/AttentionShape.h"
 #include "attn/IR/AttnOps.h"
+#include "attn/IR/Indices.h"
 #include "attn/IR/LinalgBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -82,10 +83,7 @@ Value CacheAppender::load(Value shaped, ValueRange at) {
 }
 
 Value CacheAppender::loadIndex(Value shaped, ValueRange at) {
-  Value number = load(shaped, at);
-  if (number.getType().isIndex())
-    return number;
-  return arith::IndexCastOp::create(b, b.getIndexType(), number);
+  return toIndex(b, load(shaped, at));
 }
 
 /// Return `value` as one of `count` numbers, also where nobody has checked it.

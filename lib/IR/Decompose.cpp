@@ -9,6 +9,7 @@
 #include "attn/IR/AttnOps.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -26,6 +27,19 @@ static LogicalResult decompose(IRRewriter &rewriter, Operation *op) {
     return op->emitOpError() << "has no definition in linalg here";
   rewriter.replaceOp(op, *results);
   return success();
+}
+
+FailureOr<SmallVector<Value>>
+mlir::attn::createEmptyResults(OpBuilder &b,
+                               ReifyRankedShapedTypeOpInterface op) {
+  ReifiedRankedShapedTypeDims shapes;
+  if (failed(op.reifyResultShapes(b, shapes)))
+    return failure();
+  SmallVector<Value> results;
+  for (auto [result, shape] : llvm::zip_equal(op->getResults(), shapes))
+    results.push_back(tensor::EmptyOp::create(b, op.getLoc(), shape,
+                                              getElementTypeOrSelf(result)));
+  return results;
 }
 
 bool mlir::attn::isForThreads(Operation *op) {

@@ -19,6 +19,7 @@
 
 #include "attn/IR/AttentionShape.h"
 #include "attn/IR/AttnOps.h"
+#include "attn/IR/Indices.h"
 #include "attn/IR/LinalgBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -59,8 +60,7 @@ static Channels getChannels(ImplicitLocOpBuilder &b, RopeOp op,
 /// elsewhere; here it only must not be followed.
 static SmallVector<Value> readTables(ImplicitLocOpBuilder &b, Value position,
                                      ArrayRef<Value> tables) {
-  if (!position.getType().isIndex())
-    position = arith::IndexCastOp::create(b, b.getIndexType(), position);
+  position = toIndex(b, position);
   Value rows = tensor::DimOp::create(b, tables[0], 0);
   Value zero = arith::ConstantIndexOp::create(b, 0);
   Value one = arith::ConstantIndexOp::create(b, 1);

@@ -15,6 +15,7 @@
 #include "attn/IR/ScoreRules.h"
 
 #include "attn/IR/AttnOps.h"
+#include "attn/IR/Indices.h"
 #include "attn/IR/LinalgBuilder.h"
 #include "attn/IR/ScoreRegion.h"
 
@@ -138,8 +139,7 @@ void mlir::attn::buildPrefixLm(Region &maskMod, Value prefix) {
   ImplicitLocOpBuilder &b = body.b;
   if (isa<RankedTensorType>(prefix.getType()))
     prefix = body.read(prefix, body.place.batch);
-  if (!prefix.getType().isIndex())
-    prefix = arith::IndexCastOp::create(b, b.getIndexType(), prefix);
+  prefix = toIndex(b, prefix);
   Value inside =
       arith::CmpIOp::create(b, Predicate::slt, body.place.key, prefix);
   Value past = arith::CmpIOp::create(b, Predicate::sle, body.place.key,

@@ -20,6 +20,7 @@
 
 #include "attn/IR/AttentionShape.h"
 #include "attn/IR/Decompose.h"
+#include "attn/IR/Indices.h"
 #include "attn/IR/LinalgBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -73,9 +74,7 @@ private:
 
 std::pair<Value, Value> PageReader::place(Value batch, Value key) {
   Value number = arith::DivUIOp::create(b, key, page);
-  Value entry = tensor::ExtractOp::create(b, op.getPageTable(),
-                                          ValueRange{batch, number});
-  entry = arith::IndexCastOp::create(b, b.getIndexType(), entry);
+  Value entry = readIndex(b, op.getPageTable(), {batch, number});
   Value zero = arith::ConstantIndexOp::create(b, 0);
   Value last =
       arith::SubIOp::create(b, pool, arith::ConstantIndexOp::create(b, 1));
@@ -232,17 +231,13 @@ FailureOr<SmallVector<Value>> mlir::attn::decomposeSequences(OpBuilder &builder,
     return whole;
   ImplicitLocOpBuilder b(op.getLoc(), builder);
   AttentionDims dims = AttentionDims::get(b, op);
-  ReifiedRankedShapedTypeDims shapes;
-  if (failed(op.reifyResultShapes(b, shapes)))
+  FailureOr<SmallVector<Value>> inits = createEmptyResults(b, op);
+  if (failed(inits))
     return failure();
-  SmallVector<Value> inits;
-  for (auto [result, shape] : llvm::zip(op->getResults(), shapes))
-    inits.push_back(
-        tensor::EmptyOp::create(b, shape, getElementTypeOrSelf(result)));
   Value zero = arith::ConstantIndexOp::create(b, 0);
   Value one = arith::ConstantIndexOp::create(b, 1);
   Value count = getValueOrCreateConstantIndexOp(b, b.getLoc(), dims.batch);
-  auto loop = scf::ForOp::create(b, zero, count, one, inits);
+  auto loop = scf::ForOp::create(b, zero, count, one, *inits);
   OpBuilder::InsertionGuard guard(builder);
   b.setInsertionPointToStart(loop.getBody());
   SmallVector<OpFoldResult> offsets = {loop.getInductionVar(),

@@ -19,6 +19,7 @@
 // bottom right becomes an explicit offset, since it would otherwise depend on the tile's own number of rows.
 
 #include "attn/IR/AttentionShape.h"
+#include "attn/IR/Indices.h"
 #include "attn/IR/KeyExclusion.h"
 #include "attn/IR/ScoreRegion.h"
 
@@ -38,16 +39,6 @@ SmallVector<utils::IteratorType> SdpaOp::getLoopIteratorTypes() {
   return SmallVector<utils::IteratorType>(3, utils::IteratorType::parallel);
 }
 
-/// Return element `at` of a tensor of integers as an index.
-static Value readIndex(OpBuilder &builder, Location loc, Value tensor,
-                       Value at) {
-  Value number = tensor::ExtractOp::create(builder, loc, tensor, at);
-  if (number.getType().isIndex())
-    return number;
-  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                    number);
-}
-
 namespace {
 /// Where the rows of one sequence lie among those of all.
 struct Sequence {
@@ -57,8 +48,8 @@ struct Sequence {
   static Sequence get(OpBuilder &b, Location loc, Value ends, Value number) {
     Value one = arith::ConstantIndexOp::create(b, loc, 1);
     Value first = readIndex(b, loc, ends, number);
-    Value end =
-        readIndex(b, loc, ends, arith::AddIOp::create(b, loc, number, one));
+    Value next = arith::AddIOp::create(b, loc, number, one);
+    Value end = readIndex(b, loc, ends, next);
     return {first, arith::SubIOp::create(b, loc, end, first)};
   }
 };
@@ -152,6 +143,11 @@ struct SdpaTiler {
         tensor::ExtractSliceOp::create(builder, loc, tensor, at, extent, ones);
     slices.push_back(sliced);
     return sliced;
+  }
+
+  /// Return the elements of `vector`, if it is there, for dimension `dim` of the tile.
+  Value sliceVector(Value vector, unsigned dim) {
+    return vector ? slice(vector, {offsets[dim]}, {sizes[dim]}) : Value();
   }
 
   /// Some entries of the batch.
@@ -270,14 +266,6 @@ struct SdpaTiler {
     return {first, count};
   }
 
-  /// Return the index that `value`, a scalar of any integer type, holds.
-  Value toIndex(Value value) {
-    if (value.getType().isIndex())
-      return value;
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      value);
-  }
-
   /// Copy a region of the op to the tile, whose entries of the batch and heads
   /// start at other numbers. Positions are the same.
   void copyRegion(Region &from, Region &to) {
@@ -292,16 +280,15 @@ struct SdpaTiler {
   Value position(Value entry) {
     if (Value offset = op.getQueryOffset()) {
       if (!isa<RankedTensorType>(offset.getType()))
-        return toIndex(offset);
-      return toIndex(tensor::ExtractOp::create(builder, loc, offset, entry));
+        return toIndex(builder, loc, offset);
+      return readIndex(builder, loc, offset, entry);
     }
     if (op.getCausal() != Causal::BottomRight)
       return arith::ConstantIndexOp::create(builder, loc, 0);
     Value length = getValueOrCreateConstantIndexOp(
         builder, loc, op.isPaged() ? dims.keys : keyRange().count);
     if (Value lengths = op.getKvLengths()) {
-      Value given =
-          toIndex(tensor::ExtractOp::create(builder, loc, lengths, entry));
+      Value given = readIndex(builder, loc, lengths, entry);
       Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
       given = arith::MaxSIOp::create(builder, loc, given, zero);
       length = arith::MinSIOp::create(builder, loc, given, length);
@@ -353,6 +340,23 @@ struct SdpaTiler {
 };
 } // namespace
 
+/// Return the types of the results of the tile of `op` at `offsets` of `sizes`.
+static FailureOr<SmallVector<Type>> getTileTypes(OpBuilder &b, SdpaOp op,
+                                                 ArrayRef<OpFoldResult> offsets,
+                                                 ArrayRef<OpFoldResult> sizes) {
+  SmallVector<Type> types;
+  for (OpResult result : op->getResults()) {
+    SmallVector<OpFoldResult> at, extents;
+    if (failed(op.getResultTilePosition(b, result.getResultNumber(), offsets,
+                                        sizes, at, extents)))
+      return failure();
+    types.push_back(
+        RankedTensorType::get(decomposeMixedValues(extents).first,
+                              getElementTypeOrSelf(result.getType())));
+  }
+  return types;
+}
+
 FailureOr<TilingResult>
 SdpaOp::getTiledImplementation(OpBuilder &builder,
                                ArrayRef<OpFoldResult> offsets,
@@ -392,30 +396,18 @@ SdpaOp::getTiledImplementation(OpBuilder &builder,
   Value mask = tiler.sliceBroadcast(getMask());
   Value keyScale = tiler.sliceScale(getKeyScale(), kvHead, kvHeads, keys);
   Value valueScale = tiler.sliceScale(getValueScale(), kvHead, kvHeads, keys);
-  Value lengths, sinks;
-  if (getKvLengths())
-    lengths = tiler.slice(getKvLengths(), {offsets[0]}, {sizes[0]});
-  if (getSinks())
-    sinks = tiler.slice(getSinks(), {offsets[1]}, {sizes[1]});
+  Value lengths = tiler.sliceVector(getKvLengths(), 0);
+  Value sinks = tiler.sliceVector(getSinks(), 1);
   Value offset = tiler.queryOffset();
 
-  auto tileType = [&](Type type, ArrayRef<OpFoldResult> extents) -> Type {
-    return RankedTensorType::get(
-        decomposeMixedValues(llvm::to_vector(extents)).first,
-        cast<RankedTensorType>(type).getElementType());
-  };
-  SmallVector<Type> types;
-  for (OpResult result : getOperation()->getResults()) {
-    SmallVector<OpFoldResult> at, extents;
-    if (failed(getResultTilePosition(builder, result.getResultNumber(), offsets,
-                                     sizes, at, extents)))
-      return failure();
-    types.push_back(tileType(result.getType(), extents));
-  }
+  FailureOr<SmallVector<Type>> types =
+      getTileTypes(builder, *this, offsets, sizes);
+  if (failed(types))
+    return failure();
   Causal causal = getCausal() == Causal::None ? Causal::None : Causal::TopLeft;
   auto tile = SdpaOp::create(
-      builder, loc, types[0], getLse() ? types[1] : Type(),
-      getWeights() ? types.back() : Type(), query, key, value, bias, mask,
+      builder, loc, types->front(), getLse() ? (*types)[1] : Type(),
+      getWeights() ? types->back() : Type(), query, key, value, bias, mask,
       lengths, offset, sinks, table, /*cu_seqlens_q=*/Value(),
       /*cu_seqlens_k=*/Value(), keyScale, valueScale, getScaleAttr(),
       CausalAttr::get(getContext(), causal), getWindowAttr(), getSoftcapAttr(),

@@ -16,6 +16,7 @@
 
 #include "attn/Transforms/BlockTask.h"
 
+#include "attn/IR/Indices.h"
 #include "attn/IR/KeyExclusion.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -36,6 +37,13 @@ using namespace mlir::attn;
 static OpFoldResult apply(OpBuilder &b, Location loc, AffineExpr expr,
                           ArrayRef<OpFoldResult> operands) {
   return affine::makeComposedFoldedAffineApply(b, loc, expr, operands);
+}
+
+void attn::setAhead(Operation *loop, ScheduleAttr schedule) {
+  if (schedule.getPrefetch() == 0)
+    return;
+  int64_t most = std::max(schedule.getBlockM(), schedule.getBlockN());
+  loop->setAttr("attn.ahead", Builder(loop->getContext()).getIndexAttr(most));
 }
 
 BlockTask::BlockTask(RewriterBase &rewriter, SdpaOp tile, bool mayBeEmpty,
@@ -73,10 +81,7 @@ Value BlockTask::clampedLength() {
   Value lengths = tile.getKvLengths();
   if (!lengths)
     return keys;
-  Value length = tensor::ExtractOp::create(rewriter, loc, lengths, index(0));
-  if (!length.getType().isIndex())
-    length = arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(),
-                                        length);
+  Value length = readIndex(rewriter, loc, lengths, index(0));
   length = arith::MaxSIOp::create(rewriter, loc, length, index(0));
   return arith::MinSIOp::create(rewriter, loc, length, keys);
 }
@@ -291,16 +296,24 @@ LogicalResult BlockTask::packStep(BlockStepOp step) {
   if (failed(tiled))
     return failure();
   rewriter.replaceOp(step, tiled->replacements);
-  if (schedule.getPrefetch() > 0)
-    tiled->loops.front()->setAttr(
-        "attn.ahead", rewriter.getIndexAttr(std::max(schedule.getBlockM(),
-                                                     schedule.getBlockN())));
+  setAhead(tiled->loops.front(), schedule);
   for (Operation *op : tiled->tiledOps) {
     narrow(cast<BlockStepOp>(op));
     if (hasMaskMod())
       skipMaskedStrip(cast<BlockStepOp>(op));
   }
   return success();
+}
+
+/// Return `count` elements of dimension `dim` of `tensor` from `from` on.
+static Value takeSome(OpBuilder &b, Location loc, Value tensor, int64_t dim,
+                      Value from, Value count) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, tensor);
+  SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)),
+      ones(sizes.size(), b.getIndexAttr(1));
+  offsets[dim] = from;
+  sizes[dim] = count;
+  return tensor::ExtractSliceOp::create(b, loc, tensor, offsets, sizes, ones);
 }
 
 /// Leave to a strip of rows only the panels of keys that one of them can see.
@@ -349,17 +362,8 @@ void BlockTask::narrow(BlockStepOp step) {
   Value count =
       max(arith::SubIOp::create(rewriter, loc, panel(end, /*up=*/true), from),
           index(0));
-  auto slice = [&](Value tensor, int64_t dim) -> Value {
-    SmallVector<OpFoldResult> sizes =
-        tensor::getMixedSizes(rewriter, loc, tensor);
-    SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0)),
-        ones(sizes.size(), rewriter.getIndexAttr(1));
-    offsets[dim] = from;
-    sizes[dim] = count;
-    return tensor::ExtractSliceOp::create(rewriter, loc, tensor, offsets, sizes,
-                                          ones);
-  };
-  Value key = slice(step.getKey(), 0), value = slice(step.getValue(), 1);
+  Value key = takeSome(rewriter, loc, step.getKey(), 0, from, count);
+  Value value = takeSome(rewriter, loc, step.getValue(), 1, from, count);
   AffineExpr s0, s1;
   bindSymbols(rewriter.getContext(), s0, s1);
   Value firstKey = getValueOrCreateConstantIndexOp(

@@ -15,6 +15,8 @@
 
 #include "attn/Transforms/BlockTask.h"
 
+#include "attn/IR/Indices.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -43,10 +45,8 @@ bool BlockTask::areBlocksInPages() {
 /// Return the page that is number `number` of the tile: one that there is, also
 /// where nobody has checked the table.
 Value BlockTask::entryOf(Value number) {
-  Value entry = tensor::ExtractOp::create(rewriter, loc, tile.getPageTable(),
-                                          ValueRange{index(0), number});
-  entry =
-      arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(), entry);
+  Value entry =
+      readIndex(rewriter, loc, tile.getPageTable(), {index(0), number});
   Value pool = getValueOrCreateConstantIndexOp(
       rewriter, loc,
       tensor::getMixedSize(rewriter, loc, tile.getKey(), kBatchDim));
@@ -84,13 +84,11 @@ Value BlockTask::readPage(Value tensor, ArrayRef<int64_t> dims,
 /// Return `count` keys of `tensor`, from key `first` of the tile on.
 Value BlockTask::readPages(Value tensor, ArrayRef<int64_t> dims,
                            int64_t sequence, Value first, OpFoldResult count) {
-  Value page = getValueOrCreateConstantIndexOp(
-      rewriter, loc,
-      tensor::getMixedSize(rewriter, loc, tile.getKey(),
-                           sequenceDim(tile.getKeyLayout())));
   auto value = [&](OpFoldResult extent) {
     return getValueOrCreateConstantIndexOp(rewriter, loc, extent);
   };
+  Value page = value(tensor::getMixedSize(rewriter, loc, tile.getKey(),
+                                          sequenceDim(tile.getKeyLayout())));
   if (areBlocksInPages()) {
     Value number = arith::DivUIOp::create(rewriter, loc, first, page);
     Value from = arith::RemUIOp::create(rewriter, loc, first, page);

@@ -80,16 +80,9 @@ Value LinearTask::plus(Value value, OpFoldResult other) {
   return b.createOrFold<arith::AddIOp>(value, valueOf(other));
 }
 
-/// Build a loop from zero to `count` that changes `state`.
 SmallVector<Value> LinearTask::loop(OpFoldResult count, int64_t step,
                                     ValueRange state, Body body) {
-  auto loop = scf::ForOp::create(b, valueOf(index(0)), valueOf(count),
-                                 valueOf(index(step)), state);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  scf::YieldOp::create(
-      b, body(loop.getInductionVar(), ValueRange(loop.getRegionIterArgs())));
-  return llvm::to_vector_of<Value>(loop.getResults());
+  return buildStateLoop(b, count, step, state, body);
 }
 
 //===----------------------------------------------------------------------===//

@@ -20,6 +20,7 @@
 
 #include "attn/IR/AttentionShape.h"
 #include "attn/IR/Decompose.h"
+#include "attn/IR/Indices.h"
 #include "attn/IR/LinalgBuilder.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/RemoveEmpty.h"
@@ -37,13 +38,6 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Return `scalar`, a signed integer or an index, as an index.
-static Value convertToIndex(ImplicitLocOpBuilder &b, Value scalar) {
-  if (scalar.getType().isIndex())
-    return scalar;
-  return arith::IndexCastOp::create(b, b.getIndexType(), scalar);
-}
-
 /// Return `body` of each element of the rank-1 tensor `tensor`, as indices.
 static Value mapToIndices(ImplicitLocOpBuilder &b, Value tensor,
                           function_ref<Value(Value)> body) {
@@ -59,9 +53,9 @@ static Value toIndices(ImplicitLocOpBuilder &b, Value value) {
   if (getElementTypeOrSelf(value).isIndex())
     return value;
   if (!isa<RankedTensorType>(value.getType()))
-    return convertToIndex(b, value);
-  return mapToIndices(
-      b, value, [&](Value element) { return convertToIndex(b, element); });
+    return toIndex(b, value);
+  return mapToIndices(b, value,
+                      [&](Value element) { return toIndex(b, element); });
 }
 
 /// Return the number of rows of sequence `number`, whose ends are `ends`.
@@ -70,7 +64,7 @@ static Value getCount(ImplicitLocOpBuilder &b, Value ends, Value number) {
   Value next = arith::AddIOp::create(b, number, one);
   Value first = tensor::ExtractOp::create(b, ends, number);
   Value end = tensor::ExtractOp::create(b, ends, next);
-  return convertToIndex(b, arith::SubIOp::create(b, end, first));
+  return toIndex(b, arith::SubIOp::create(b, end, first));
 }
 
 /// Return `n - M` for each sequence.
@@ -86,8 +80,7 @@ static Value alignLastRows(ImplicitLocOpBuilder &b, SdpaOp op,
     Value length = keys ? keys : getCount(b, op.getCuSeqlensK(), number);
     if (op.getKvLengths()) {
       Value zero = arith::ConstantIndexOp::create(b, 0);
-      Value given = convertToIndex(
-          b, tensor::ExtractOp::create(b, op.getKvLengths(), number));
+      Value given = readIndex(b, op.getKvLengths(), number);
       given = arith::MaxSIOp::create(b, given, zero);
       length = arith::MinSIOp::create(b, given, length);
     }
@@ -112,7 +105,7 @@ static Value alignLastRow(ImplicitLocOpBuilder &b, SdpaOp op) {
     return arith::SubIOp::create(b, keys, rows);
   Value zero = arith::ConstantIndexOp::create(b, 0);
   return mapToIndices(b, op.getKvLengths(), [&](Value length) -> Value {
-    length = arith::MaxSIOp::create(b, convertToIndex(b, length), zero);
+    length = arith::MaxSIOp::create(b, toIndex(b, length), zero);
     length = arith::MinSIOp::create(b, length, keys);
     return arith::SubIOp::create(b, length, rows);
   });

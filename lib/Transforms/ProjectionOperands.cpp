@@ -50,6 +50,21 @@ OpFoldResult attn::clampBlock(ImplicitLocOpBuilder &b, Value start,
                                              {OpFoldResult(start), end});
 }
 
+SmallVector<Value>
+attn::buildStateLoop(ImplicitLocOpBuilder &b, OpFoldResult count, int64_t step,
+                     ValueRange state,
+                     function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  Value end = getValueOrCreateConstantIndexOp(b, b.getLoc(), count);
+  auto loop =
+      scf::ForOp::create(b, arith::ConstantIndexOp::create(b, 0), end,
+                         arith::ConstantIndexOp::create(b, step), state);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  scf::YieldOp::create(
+      b, body(loop.getInductionVar(), ValueRange(loop.getRegionIterArgs())));
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
 Value attn::allocateTile(ImplicitLocOpBuilder &b, Type element,
                          ArrayRef<OpFoldResult> whole,
                          ArrayRef<OpFoldResult> used) {

@@ -24,6 +24,7 @@
 
 #include "attn/Analysis/CostModel.h"
 #include "attn/Analysis/KnownExtents.h"
+#include "attn/IR/Decompose.h"
 #include "attn/Transforms/BlockTask.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/SelectSchedule.h"
@@ -73,7 +74,6 @@ private:
   LogicalResult buildParts();
   FailureOr<scf::ForallOp> buildEnd(ValueRange outputs);
   SmallVector<Value> mergeParts(ArrayRef<Value> at);
-  FailureOr<SmallVector<Value>> newOutputs();
   OpFoldResult tilesAtOnce(OpFoldResult all);
   LogicalResult buildAtOnce();
   LogicalResult buildInGroups(OpFoldResult all, OpFoldResult atOnce);
@@ -336,19 +336,6 @@ Value KeySplitter::newParts(ArrayRef<OpFoldResult> shape, Type element) {
   return tensor::ExtractSliceOp::create(b, loc, all, zeros, used, ones);
 }
 
-/// Return tensors without content for the results.
-FailureOr<SmallVector<Value>> KeySplitter::newOutputs() {
-  SmallVector<Value> outputs;
-  ReifiedRankedShapedTypeDims shapes;
-  if (failed(op.reifyResultShapes(b, shapes)))
-    return failure();
-  for (auto [result, shape] : llvm::zip(op->getResults(), shapes))
-    outputs.push_back(tensor::EmptyOp::create(
-        b, loc, shape,
-        cast<RankedTensorType>(result.getType()).getElementType()));
-  return outputs;
-}
-
 /// Return for how many of `all` tiles states may take memory, or null for all of
 /// them.
 OpFoldResult KeySplitter::tilesAtOnce(OpFoldResult all) {
@@ -378,7 +365,7 @@ LogicalResult KeySplitter::buildAtOnce() {
   if (failed(buildParts()))
     return failure();
   b.setInsertionPoint(op);
-  FailureOr<SmallVector<Value>> outputs = newOutputs();
+  FailureOr<SmallVector<Value>> outputs = createEmptyResults(b, op);
   if (failed(outputs))
     return failure();
   FailureOr<scf::ForallOp> end = buildEnd(*outputs);
@@ -392,7 +379,7 @@ LogicalResult KeySplitter::buildAtOnce() {
 LogicalResult KeySplitter::buildInGroups(OpFoldResult all,
                                          OpFoldResult atOnce) {
   room = {atOnce};
-  FailureOr<SmallVector<Value>> outputs = newOutputs();
+  FailureOr<SmallVector<Value>> outputs = createEmptyResults(b, op);
   if (failed(outputs))
     return failure();
   auto valueOf = [&](OpFoldResult size) {

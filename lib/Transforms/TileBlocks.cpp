@@ -128,10 +128,7 @@ static LogicalResult buildStrips(RewriterBase &rewriter, SdpaOp tile,
   auto loop = cast<scf::ForOp>(tiled->loops.front());
   for (auto [init, place] : llvm::zip(loop.getInitArgsMutable(), places))
     init.assign(place);
-  if (schedule.getPrefetch() > 0)
-    loop->setAttr("attn.ahead",
-                  rewriter.getIndexAttr(
-                      std::max(schedule.getBlockM(), schedule.getBlockN())));
+  setAhead(loop, schedule);
   rewriter.replaceOp(tile, tiled->replacements);
   auto strip = cast<SdpaOp>(tiled->tiledOps.front());
   // After all that the places of its results are computed from.

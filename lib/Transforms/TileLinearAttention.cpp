@@ -20,6 +20,7 @@
 
 #include "LinearTask.h"
 
+#include "attn/IR/Decompose.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/Projection.h"
 
@@ -45,19 +46,6 @@ struct TaskSlice {
   Value dest, written;
 };
 } // namespace
-
-/// Return the empty results of `op`.
-static SmallVector<Value> getEmptyResults(ImplicitLocOpBuilder &b,
-                                          LinearAttentionOp op) {
-  ReifiedRankedShapedTypeDims shapes;
-  SmallVector<Value> results;
-  if (failed(op.reifyResultShapes(b, shapes)))
-    return results;
-  for (auto [result, shape] : llvm::zip_equal(op->getResults(), shapes))
-    results.push_back(
-        tensor::EmptyOp::create(b, shape, getElementTypeOrSelf(result)));
-  return results;
-}
 
 /// Return the part of `whole` that `slice` says, of rank `rank`.
 static Value takeSlice(ImplicitLocOpBuilder &b, int64_t rank, Value whole,
@@ -133,7 +121,8 @@ static void buildTask(ImplicitLocOpBuilder &b, LinearAttentionOp op,
 }
 
 /// Replace `op`, which has a schedule, by its tasks.
-static void tileLinearAttention(RewriterBase &rewriter, LinearAttentionOp op) {
+static LogicalResult tileLinearAttention(RewriterBase &rewriter,
+                                         LinearAttentionOp op) {
   rewriter.setInsertionPoint(op);
   ImplicitLocOpBuilder b(op.getLoc(), rewriter);
   AttentionDims dims = AttentionDims::get(b, op);
@@ -147,11 +136,14 @@ static void tileLinearAttention(RewriterBase &rewriter, LinearAttentionOp op) {
       b, b.getLoc(),
       AffineMap::get(0, 1, {s0, b.getAffineConstantExpr(1)}, b.getContext()),
       {dims.valueSize});
+  FailureOr<SmallVector<Value>> outputs = createEmptyResults(b, op);
+  if (failed(outputs))
+    return failure();
   auto task = scf::ForallOp::create(
       b, ArrayRef<OpFoldResult>{zero, zero, zero},
       ArrayRef<OpFoldResult>{dims.batch, dims.kvHeads, columns},
-      ArrayRef<OpFoldResult>{one, one, b.getIndexAttr(step)},
-      getEmptyResults(b, op), std::nullopt);
+      ArrayRef<OpFoldResult>{one, one, b.getIndexAttr(step)}, *outputs,
+      std::nullopt);
   task->setAttr("attn.schedule", schedule);
   buildTask(b, op, task);
   b.setInsertionPointAfter(task);
@@ -160,6 +152,7 @@ static void tileLinearAttention(RewriterBase &rewriter, LinearAttentionOp op) {
        llvm::zip_equal(task.getResults(), op->getResults()))
     results.push_back(castTensor(b, value, result.getType()));
   rewriter.replaceOp(op, results);
+  return success();
 }
 
 namespace {
@@ -173,7 +166,10 @@ struct TileLinearAttention
     });
     IRRewriter rewriter(&getContext());
     for (LinearAttentionOp op : ops)
-      tileLinearAttention(rewriter, op);
+      if (failed(tileLinearAttention(rewriter, op))) {
+        op.emitOpError() << "cannot be tiled as its schedule says";
+        return signalPassFailure();
+      }
   }
 };
 } // namespace

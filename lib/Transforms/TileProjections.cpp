@@ -267,19 +267,13 @@ Value ProjectionTiler::addProducts(OpFoldResult strip, OpFoldResult first,
       });
 }
 
-/// Build a loop from zero to `count` that changes `state`.
 Value ProjectionTiler::loop(OpFoldResult count, int64_t step, Value state,
                             function_ref<Value(Value, Value)> body) {
-  auto valueOf = [&](OpFoldResult size) {
-    return getValueOrCreateConstantIndexOp(b, b.getLoc(), size);
-  };
-  auto loop = scf::ForOp::create(b, valueOf(index(0)), valueOf(count),
-                                 valueOf(index(step)), ValueRange{state});
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  scf::YieldOp::create(
-      b, body(loop.getInductionVar(), loop.getRegionIterArgs()[0]));
-  return loop.getResult(0);
+  return buildStateLoop(b, count, step, state,
+                        [&](Value at, ValueRange now) -> SmallVector<Value> {
+                          return {body(at, now.front())};
+                        })
+      .front();
 }
 
 /// Return the sums of `count` strips of a task whose weights are read in place,

@@ -9,6 +9,7 @@
 
 #include "attn/IR/AttnOps.h"
 #include "mlir/IR/Operation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 
 namespace mlir::attn {
 
@@ -17,6 +18,10 @@ namespace mlir::attn {
 /// the first that has no definition.
 LogicalResult decomposeOps(Operation *root,
                            function_ref<bool(Operation *)> filter);
+
+/// Return tensors without content in the shapes of the results of `op`.
+FailureOr<SmallVector<Value>>
+createEmptyResults(OpBuilder &b, ReifyRankedShapedTypeOpInterface op);
 
 /// Return true if `op` stands in a loop over blocks of threads, whose tiles become
 /// vectors without becoming linalg.

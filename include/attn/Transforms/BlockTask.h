@@ -166,6 +166,10 @@ private:
   int64_t stepKeys;
 };
 
+/// Note on `loop`, over strips of a task of `schedule`, for how many rows or keys
+/// of what comes next it may ask ahead of time.
+void setAhead(Operation *loop, ScheduleAttr schedule);
+
 /// Say in a remark whether blocks can be skipped for the mask_mod of `op`.
 void reportMaskMod(SdpaOp op);
 /// Return how many strips hold `rows` rows, all of a task. Where few rows are

@@ -36,6 +36,12 @@ OpFoldResult clampBlock(ImplicitLocOpBuilder &b, Value start, OpFoldResult end,
 Value allocateTile(ImplicitLocOpBuilder &b, Type element,
                    ArrayRef<OpFoldResult> whole, ArrayRef<OpFoldResult> used);
 
+/// Build a loop from zero to `count` that changes `state`.
+SmallVector<Value>
+buildStateLoop(ImplicitLocOpBuilder &b, OpFoldResult count, int64_t step,
+               ValueRange state,
+               function_ref<SmallVector<Value>(Value, ValueRange)> body);
+
 /// Return `tensor[offsets][sizes]` without its leading dimensions of size 1
 /// beyond `rank`.
 Value sliceTo(ImplicitLocOpBuilder &b, int64_t rank, Value tensor,
