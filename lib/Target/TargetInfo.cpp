@@ -50,12 +50,18 @@ static void initializeBackends() {
   });
 }
 
-/// Return LLVM's back end for `triple`.
-static Expected<const llvm::Target *> lookupBackend(const Triple &triple) {
+/// Return LLVM's back end for `triple`, of a CPU or of CUDA.
+static Expected<const llvm::Target *> lookupBackend(const Triple &triple,
+                                                    bool isCuda = false) {
   initializeBackends();
   std::string reason;
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, reason);
+  if (isCuda && triple.isNVPTX()) {
+    if (!target)
+      return llvm::createStringError("LLVM was built without NVPTX: " + reason);
+    return target;
+  }
   if (!target || !triple.isArch64Bit() || !triple.isLittleEndian() ||
       triple.isNVPTX() || triple.isAMDGPU() || triple.isWasm() ||
       triple.isBPF())
@@ -293,7 +299,7 @@ void TargetInfo::set(ModuleOp module) const {
 Expected<std::unique_ptr<llvm::TargetMachine>>
 TargetInfo::createTargetMachine(unsigned optLevel) const {
   Triple llvmTriple(triple);
-  Expected<const llvm::Target *> target = lookupBackend(llvmTriple);
+  Expected<const llvm::Target *> target = lookupBackend(llvmTriple, isCuda());
   if (!target)
     return target.takeError();
   std::optional<llvm::CodeGenOptLevel> level =

@@ -7,6 +7,7 @@
 //   llvm.func @attn_rt_open(...)         define internal i32 @attn_rt_open(...) { the code of lib/Runtime }
 
 #include "attn/Target/CPU/Emit.h"
+#include "../Optimizer.h"
 #include "attn/Target/CPU/LinkRuntime.h"
 #include "attn/Target/CPU/RuntimeFeatures.h"
 
@@ -18,8 +19,6 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/OptBisect.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
@@ -79,28 +78,12 @@ struct ReduceTileLoops : llvm::PassInfoMixin<ReduceTileLoops> {
     return llvm::LoopStrengthReducePass().run(loop, manager, results, updater);
   }
 };
-
-/// Keeps the code generator from what ReduceTileLoops has done.
-struct SkipLoopReduction : llvm::OptPassGate {
-  bool isEnabled() const override { return true; }
-  bool shouldRunPass(StringRef pass, StringRef) const override {
-    return pass != "Loop Strength Reduction";
-  }
-};
 } // namespace
 
 static llvm::Error optimize(llvm::Module &module, llvm::TargetMachine &machine,
                             unsigned optLevel) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  Optimizer optimizer(machine);
+  llvm::PassBuilder &builder = optimizer.getBuilder();
   llvm::ModulePassManager passes;
   if (optLevel == 0)
     passes = builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
@@ -109,7 +92,7 @@ static llvm::Error optimize(llvm::Module &module, llvm::TargetMachine &machine,
   else
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(
         llvm::createFunctionToLoopPassAdaptor(ReduceTileLoops())));
-  passes.run(module, modules);
+  optimizer.run(passes, module);
   return llvm::Error::success();
 }
 

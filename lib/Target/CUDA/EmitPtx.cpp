@@ -11,6 +11,8 @@
 //
 // Functions such as the exponential, __nv_expf, are those of lib/Runtime/CudaMath.c.
 
+#include "../Optimizer.h"
+
 #include "attn/IR/AttnGpuOps.h"
 #include "attn/Target/CUDA/Emit.h"
 
@@ -24,15 +26,9 @@
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/OptBisect.h"
 #include "llvm/Linker/Linker.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
-
-#include <mutex>
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -43,28 +39,6 @@ static constexpr unsigned char kMath[] = {
 
 void attn::registerCudaTranslations(DialectRegistry &registry) {
   registerNVVMDialectTranslation(registry);
-}
-
-/// Return LLVM's code generator for `architecture`.
-static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
-createMachine(const TargetInfo &target, StringRef architecture) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    llvm::InitializeAllTargetInfos();
-    llvm::InitializeAllTargets();
-    llvm::InitializeAllTargetMCs();
-    llvm::InitializeAllAsmPrinters();
-  });
-  llvm::Triple triple(target.triple);
-  std::string reason;
-  const llvm::Target *backend =
-      llvm::TargetRegistry::lookupTarget(triple, reason);
-  if (!backend)
-    return llvm::createStringError("LLVM was built without NVPTX: " + reason);
-  return std::unique_ptr<llvm::TargetMachine>(backend->createTargetMachine(
-      triple, architecture, target.features, llvm::TargetOptions(),
-      llvm::Reloc::PIC_, /*CM=*/std::nullopt,
-      llvm::CodeGenOptLevel::Aggressive));
 }
 
 /// Replace the instructions that nvvm lacks by LLVM's intrinsics.
@@ -130,27 +104,20 @@ static llvm::Error linkMath(llvm::Module &module) {
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
                      unsigned optLevel) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  Optimizer optimizer(machine);
+  llvm::PassBuilder &builder = optimizer.getBuilder();
   llvm::ModulePassManager passes =
       optLevel == 0
           ? builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0)
           : builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
-  passes.run(module, modules);
+  optimizer.run(passes, module);
 }
 
-static llvm::Error generate(llvm::Module &module, const TargetInfo &target,
+static llvm::Error generate(llvm::Module &module, TargetInfo target,
                             StringRef architecture, unsigned optLevel,
                             std::string &ptx) {
-  auto machine = createMachine(target, architecture);
+  target.cpu = architecture.str();
+  auto machine = target.createTargetMachine(/*optLevel=*/3);
   if (!machine)
     return machine.takeError();
   module.setTargetTriple((*machine)->getTargetTriple());
@@ -168,17 +135,6 @@ static llvm::Error generate(llvm::Module &module, const TargetInfo &target,
   ptx.assign(bytes.begin(), bytes.end());
   return llvm::Error::success();
 }
-
-namespace {
-/// Keeps the code generator from one induction variable for every address: it takes
-/// registers that kernels do not have, and instructions in their loops.
-struct SkipLoopReduction : llvm::OptPassGate {
-  bool isEnabled() const override { return true; }
-  bool shouldRunPass(StringRef pass, StringRef) const override {
-    return pass != "Loop Strength Reduction";
-  }
-};
-} // namespace
 
 FailureOr<std::string> attn::emitPtx(ModuleOp module, StringRef architecture,
                                      unsigned optLevel) {
