@@ -88,9 +88,10 @@ LogicalResult EntryBuilder::renameBody(ArrayRef<StringRef> suffixes,
   if (int64_t(body.getNumArguments()) != words + more ||
       (check && int64_t(check.getNumArguments()) != inputs) ||
       (shape && int64_t(shape.getNumArguments()) != inputs))
-    return body.emitOpError() << "expects the arguments of its '"
-                              << kSignatureAttrName << "', which are " << words
-                              << " words, got " << body.getNumArguments();
+    return body.emitOpError()
+           << "expects the arguments of its '" << kSignatureAttrName << "'"
+           << (more > 0 ? " and of the launch" : "") << ", which are "
+           << words + more << " words, got " << body.getNumArguments();
   return success();
 }
 
@@ -174,10 +175,20 @@ bool EntryBuilder::buildMessages() {
   return true;
 }
 
-Value EntryBuilder::report(ValueRange numbers) {
-  return call("attn_rt_report",
-              {addressOf(name + ".messages"), addressOf(name + ".kinds"),
-               numbers[0], numbers[1], numbers[2], message, size});
+void EntryBuilder::returnIfWrong(ValueRange numbers) {
+  Value good = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, numbers[0],
+                                    constant(0));
+  Block *before = b.getInsertionBlock();
+  Block *next = b.createBlock(before->getParent());
+  Block *fail = b.createBlock(before->getParent());
+  LLVM::ReturnOp::create(
+      b, loc,
+      call("attn_rt_report",
+           {addressOf(name + ".messages"), addressOf(name + ".kinds"),
+            numbers[0], numbers[1], numbers[2], message, size}));
+  b.setInsertionPointToEnd(before);
+  LLVM::CondBrOp::create(b, loc, good, next, fail);
+  b.setInsertionPointToStart(next);
 }
 
 void EntryBuilder::buildCheck(Value words) {
@@ -188,15 +199,7 @@ void EntryBuilder::buildCheck(Value words) {
   SmallVector<Value> numbers;
   for (int64_t i = 0; i < 3; ++i)
     numbers.push_back(LLVM::ExtractValueOp::create(b, loc, result, i));
-  Value good = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, numbers[0],
-                                    constant(0));
-  Block *before = b.getInsertionBlock();
-  Block *next = b.createBlock(before->getParent());
-  Block *fail = b.createBlock(before->getParent());
-  LLVM::ReturnOp::create(b, loc, report(numbers));
-  b.setInsertionPointToEnd(before);
-  LLVM::CondBrOp::create(b, loc, good, next, fail);
-  b.setInsertionPointToStart(next);
+  returnIfWrong(numbers);
 }
 
 void EntryBuilder::compareShapes(Value tensors, Value words) {

@@ -82,8 +82,9 @@ protected:
   /// Write the messages of `f.check`, if it has any, and return whether it has.
   bool buildMessages();
 
-  /// Return what attn_rt_report says of the three numbers.
-  Value report(ValueRange numbers);
+  /// Return what attn_rt_report says of the three numbers from the entry where the
+  /// first is not 0, and go on elsewhere.
+  void returnIfWrong(ValueRange numbers);
 
   /// Call `f.check` and return from the entry where a check fails.
   void buildCheck(Value words);

@@ -117,24 +117,15 @@ void CudaEntryBuilder::buildStatus(StringRef entry) {
   message = function.getArgument(1);
   size = function.getArgument(2);
   Value zero = LLVM::ConstantOp::create(b, loc, i32, b.getI32IntegerAttr(0));
-  if (!module.lookupSymbol(name + ".messages") ||
-      !body->hasAttr(kGuardedAttrName)) {
-    LLVM::ReturnOp::create(b, loc, zero);
-    return;
+  if (module.lookupSymbol(name + ".messages") &&
+      body->hasAttr(kGuardedAttrName)) {
+    SmallVector<Value> numbers;
+    for (int64_t i = 0; i < kStatusWords; ++i)
+      numbers.push_back(LLVM::LoadOp::create(
+          b, loc, i64, element(function.getArgument(0), i)));
+    returnIfWrong(numbers);
   }
-  SmallVector<Value> numbers;
-  for (int64_t i = 0; i < kStatusWords; ++i)
-    numbers.push_back(
-        LLVM::LoadOp::create(b, loc, i64, element(function.getArgument(0), i)));
-  Value good = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, numbers[0],
-                                    constant(0));
-  Block *before = b.getInsertionBlock();
-  Block *done = b.createBlock(&function.getBody());
   LLVM::ReturnOp::create(b, loc, zero);
-  Block *fail = b.createBlock(&function.getBody());
-  LLVM::ReturnOp::create(b, loc, report(numbers));
-  b.setInsertionPointToEnd(before);
-  LLVM::CondBrOp::create(b, loc, good, done, fail);
 }
 
 LogicalResult CudaEntryBuilder::build() {
