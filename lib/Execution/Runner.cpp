@@ -131,7 +131,7 @@ static llvm::Error plotResults(RunReport &report, ArrayRef<unsigned> shown,
   return plotWeights(options.plotFolder, weights, labels);
 }
 
-/// Fails where `options` ask for what is not there.
+/// Fails unless `function` and its device can do what `options` ask for.
 static llvm::Error checkOptions(func::FuncOp function,
                                 const RunOptions &options) {
   if (options.outputs.size() > function.getNumResults())
@@ -139,16 +139,27 @@ static llvm::Error checkOptions(func::FuncOp function,
         "expects at most " + Twine(function.getNumResults()) +
         " times --output= for '" + function.getName() + "', got " +
         Twine(options.outputs.size()));
-  if (options.benchmark == 0)
+  if (options.benchmark == 0 || options.device == Device::CPU ||
+      options.device == Device::Cuda)
     return llvm::Error::success();
-  if (options.device == Device::Interpreter)
-    return llvm::make_error<UsageError>(
-        "--benchmark expects --device=cpu: the interpreter is not timed");
-  if (options.device == Device::CudaEmulated)
-    return llvm::make_error<UsageError>(
-        "--benchmark expects --device=cpu or cuda: the emulator's times say "
-        "nothing of a GPU's");
-  return llvm::Error::success();
+  return llvm::make_error<UsageError>(
+      options.device == Device::CudaEmulated
+          ? "--benchmark expects --device=cpu or cuda: the emulator's times "
+            "say nothing of a GPU's"
+          : "--benchmark expects --device=cpu: the interpreter is not timed");
+}
+
+/// Compile `module` for `target`, to run on the device of `options`.
+static llvm::Expected<std::unique_ptr<Executor>>
+compile(ModuleOp module, StringRef target, const RunOptions &options) {
+  CompileOptions compileOptions;
+  compileOptions.target = target.str();
+  CudaRunOptions cuda = options.cuda;
+  cuda.isEmulated = options.device == Device::CudaEmulated;
+  auto executor = Executor::compile(module, compileOptions, cuda);
+  if (executor)
+    (*executor)->setThreads(options.threads);
+  return executor;
 }
 
 llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
@@ -158,14 +169,11 @@ llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
     return function.takeError();
   if (llvm::Error error = checkOptions(*function, options))
     return std::move(error);
-  std::unique_ptr<Executor> executor;
-  CompileOptions compileOptions;
-  if (options.device != Device::Interpreter) {
-    auto target = chooseTarget(options);
-    if (!target)
-      return target.takeError();
-    compileOptions.target = std::move(*target);
-  }
+  bool isCompiled = options.device != Device::Interpreter;
+  llvm::Expected<std::string> target =
+      isCompiled ? chooseTarget(options) : llvm::Expected<std::string>("");
+  if (!target)
+    return target.takeError();
   auto shown = chooseShown(*function, options);
   if (!shown)
     return shown.takeError();
@@ -174,14 +182,12 @@ llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
     return inputs.takeError();
   RunReport report;
   report.function = function->getName().str();
-  if (options.device != Device::Interpreter) {
-    CudaRunOptions cuda = options.cuda;
-    cuda.isEmulated = options.device == Device::CudaEmulated;
-    auto compiled = Executor::compile(module, compileOptions, cuda);
+  std::unique_ptr<Executor> executor;
+  if (isCompiled) {
+    auto compiled = compile(module, *target, options);
     if (!compiled)
       return compiled.takeError();
     executor = std::move(*compiled);
-    executor->setThreads(options.threads);
   }
   auto results = executor ? runCompiled(*executor, *function, *inputs)
                           : runInterpreter(*function, *inputs);
