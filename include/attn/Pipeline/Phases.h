@@ -34,18 +34,21 @@ inline constexpr std::array<PhaseInfo, 11> kPhases = {{
      "no attn.mha, attn.rope, attn.cache_append, no tensor of i1; checks and "
      "shapes are functions of their own"},
     {Phase::Schedule, "schedule",
-     "every attn.sdpa carries a schedule that fits the target"},
+     "every attn.sdpa carries a schedule that fits the target; CUDA: but those "
+     "computed by their definition"},
     {Phase::Tiles, "tiles",
-     "loops over attn.block_step, attn.merge and attn.finish; no attn.sdpa"},
+     "loops over attn.block_step, attn.merge and attn.finish; no attn.sdpa "
+     "with a schedule"},
     {Phase::Linalg, "linalg",
-     "the same loops over linalg; no attn op but "
-     "attn.call and attn.threads"},
+     "the same loops over linalg; no attn op but attn.call, attn.threads "
+     "and, CUDA, those that blocks of threads work on"},
     {Phase::Vectors, "vectors",
      "register tiles are vectors; tensors only around them"},
     {Phase::Buffers, "buffers",
-     "no tensor; results written in place; no allocation inside a loop"},
+     "no tensor; results written in place; CPU: no allocation inside a loop"},
     {Phase::Kernels, "kernels",
-     "CUDA: every loop is a kernel of gpu.func, launched by its function",
+     "CUDA: what works on memory is a kernel of gpu.func that its function "
+     "launches",
      true},
     {Phase::Nvvm, "nvvm", "CUDA: kernels are of llvm, nvvm and attn_gpu alone",
      true},
@@ -58,6 +61,9 @@ const PhaseInfo &getPhaseInfo(Phase phase);
 
 /// Return the phase called `name`, or nothing.
 std::optional<Phase> findPhase(StringRef name);
+
+/// The same; fails with the list of known ones.
+llvm::Expected<Phase> parsePhase(StringRef name);
 
 /// Return the names of all phases in order.
 SmallVector<StringRef> getPhaseNames();
