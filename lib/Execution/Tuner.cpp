@@ -394,3 +394,16 @@ attn::openRecord(ModuleOp module, const CompileOptions &options, double seconds,
       return std::move(error);
   return record;
 }
+
+llvm::Error attn::checkTuning(const CompileOptions &options, double seconds) {
+  if (!(seconds > 0))
+    return llvm::createStringError("expects --tune of more than 0 seconds");
+  if (!options.target.empty() && options.target != "host")
+    return llvm::createStringError(
+        "expects --target=host with --tune, got --target=" + options.target);
+  if (options.stopAfter < Phase::Schedule)
+    return llvm::createStringError(
+        "expects a phase from 'schedule' on with --tune, got --stop-after=" +
+        getPhaseInfo(options.stopAfter).name);
+  return llvm::Error::success();
+}

@@ -324,6 +324,22 @@ Expected<MachineLimits> attn::parseLimits(StringRef text) {
   return limits;
 }
 
+Expected<CostReportOptions> attn::parseReportOptions(StringRef sizes,
+                                                     StringRef peaks) {
+  CostReportOptions options;
+  auto given = parseSizes(sizes);
+  if (!given)
+    return given.takeError();
+  options.sizes = std::move(*given);
+  if (peaks.empty())
+    return options;
+  auto limits = parseLimits(peaks);
+  if (!limits)
+    return limits.takeError();
+  options.limits = *limits;
+  return options;
+}
+
 void attn::printCostReport(ModuleOp module, const CostReportOptions &options,
                            raw_ostream &os) {
   std::vector<EvaluatedCost> costs;
@@ -356,23 +372,15 @@ struct Report : attn::impl::ReportBase<Report> {
   }
 
   void runOnOperation() override {
-    CostReportOptions options;
-    options.json = json;
-    auto given = parseSizes(sizes);
-    if (!given)
-      return fail(given.takeError());
-    options.sizes = std::move(*given);
-    if (!peaks.empty()) {
-      auto limits = parseLimits(peaks);
-      if (!limits)
-        return fail(limits.takeError());
-      options.limits = *limits;
-    }
+    Expected<CostReportOptions> options = parseReportOptions(sizes, peaks);
+    if (!options)
+      return fail(options.takeError());
+    options->json = json;
     std::string message;
     auto out = openOutputFile(file, &message);
     if (!out)
       return fail(llvm::createStringError(message));
-    printCostReport(getOperation(), options, out->os());
+    printCostReport(getOperation(), *options, out->os());
     out->keep();
     markAllAnalysesPreserved();
   }

@@ -52,6 +52,25 @@ Expected<OutputKind> attn::findOutputByPath(StringRef path) {
       suffixes));
 }
 
+Expected<OutputKind> attn::chooseOutput(StringRef name, StringRef path,
+                                        Phase stopAfter) {
+  bool stops = stopAfter != Phase::Object;
+  if (name.empty() && (stops || path.empty()))
+    return OutputKind::Mlir;
+  Expected<OutputKind> kind =
+      name.empty() ? findOutputByPath(path) : findOutputByName(name);
+  if (!kind)
+    return kind.takeError();
+  if (*kind != OutputKind::Mlir && stops)
+    return llvm::createStringError("expects --emit=mlir with --stop-after=" +
+                                   getPhaseInfo(stopAfter).name +
+                                   ", got --emit=" + name);
+  bool links = *kind == OutputKind::Shared || *kind == OutputKind::Executable;
+  if (links && (path.empty() || path == "-"))
+    return llvm::createStringError("expects -o OUTPUT for what is linked");
+  return *kind;
+}
+
 /// Return `module` printed.
 static std::string print(ModuleOp module) {
   std::string text;
@@ -74,6 +93,18 @@ Error attn::checkOutput(OutputKind kind, const TargetInfo &target) {
   return Error::success();
 }
 
+Error attn::checkOutput(const CompileOptions &options,
+                        std::optional<OutputKind> kind) {
+  Expected<TargetInfo> target = TargetInfo::parse(options.target);
+  if (!target)
+    return target.takeError();
+  const PhaseInfo &last = getPhaseInfo(options.stopAfter);
+  if (last.onlyCuda && !target->isCuda())
+    return llvm::createStringError(
+        "expects --target=sm_80 or the like with --stop-after=" + last.name);
+  return kind ? checkOutput(*kind, *target) : Error::success();
+}
+
 /// Return the error of a module that has a diagnostic.
 static Error cannotCompile(const TargetInfo &target) {
   return llvm::createStringError(
@@ -85,7 +116,8 @@ static Error cannotCompile(const TargetInfo &target) {
 static Error writeDevice(ModuleOp module, OutputKind kind, StringRef path,
                          const CudaOptions &cuda) {
   TargetInfo target = TargetInfo::get(module);
-  if (kind == OutputKind::Ptx) {
+  bool isPtx = kind == OutputKind::Ptx;
+  if (isPtx && !cuda.report) {
     FailureOr<std::string> ptx = emitPtx(module, target.cpu, cuda.optLevel);
     if (failed(ptx))
       return cannotCompile(target);
@@ -94,7 +126,9 @@ static Error writeDevice(ModuleOp module, OutputKind kind, StringRef path,
   auto binaries = emitCudaBinaries(module, cuda, /*needsCubins=*/true);
   if (failed(binaries))
     return cannotCompile(target);
-  return writeOutput(binaries->front().cubin, path);
+  const CudaBinary &binary = binaries->front();
+  return isPtx ? writeOutput({binary.ptx.data(), binary.ptx.size()}, path)
+               : writeOutput(binary.cubin, path);
 }
 
 /// Put the binaries of the kernels of `module` into its host's part.

@@ -37,6 +37,13 @@ std::optional<Phase> attn::findPhase(StringRef name) {
   return std::nullopt;
 }
 
+llvm::Expected<Phase> attn::parsePhase(StringRef name) {
+  if (std::optional<Phase> phase = findPhase(name))
+    return *phase;
+  return llvm::createStringError(withKnownValues(
+      "expects a phase, got --stop-after=" + name, name, getPhaseNames()));
+}
+
 SmallVector<StringRef> attn::getPhaseNames() {
   SmallVector<StringRef> names;
   for (const PhaseInfo &info : kPhases)

@@ -59,15 +59,17 @@ struct Flags {
   cl::opt<std::string> remarks{"remarks", cl::value_desc("REGEX"),
                                cl::ValueOptional, cl::cat(ours),
                                cl::desc("say what was and was not done")};
-  cl::opt<std::string> report{"report", cl::value_desc("text|json"),
-                              cl::ValueOptional, cl::cat(ours),
-                              cl::desc("print what each attention needs")};
+  cl::opt<std::string> report{
+      "report", cl::value_desc("text|json"), cl::ValueOptional, cl::cat(ours),
+      cl::desc("print what each attention needs, and as text each kernel")};
   cl::opt<std::string> reportSizes{
       "report-sizes", cl::value_desc("M=N,..."), cl::cat(ours),
       cl::desc("of dynamic dimensions, and threads, for --report")};
   cl::opt<std::string> reportPeaks{
       "report-peaks", cl::value_desc("fma=X,gemm=X,read=X"), cl::cat(ours),
-      cl::desc("GFLOP/s and GB/s for --report; default: measured here")};
+      cl::desc(
+          "GFLOP/s and GB/s for --report; default: measured here, of a GPU "
+          "from its data sheet")};
   cl::opt<bool> printPhases{"print-phases", cl::cat(ours),
                             cl::desc("list the phases")};
   cl::opt<std::string> header{"header", cl::value_desc("FILE.h"), cl::cat(ours),
@@ -97,6 +99,10 @@ static int failed(llvm::Error error) {
   return EXIT_FAILURE;
 }
 
+static bool isGiven(const cl::Option &option) {
+  return option.getNumOccurrences() > 0;
+}
+
 static int printPhases() {
   for (const PhaseInfo &info : kPhases)
     llvm::outs() << llvm::left_justify(info.name, 10) << info.holds << "\n";
@@ -105,29 +111,19 @@ static int printPhases() {
 
 /// Return the kind of output that the flags ask for; nothing: none.
 static llvm::Expected<std::optional<OutputKind>>
-getOutputKind(const Flags &flags, const CompileOptions &options) {
-  if (flags.emit.empty() && flags.output.empty() && flags.stopAfter.empty()) {
-    if (flags.dump.empty() && flags.header.empty() &&
-        flags.report.getNumOccurrences() == 0)
-      return llvm::createStringError(
-          "expects -o OUTPUT, --emit=KIND or --stop-after=PHASE");
+getOutputKind(const Flags &flags, Phase stopAfter) {
+  bool writes =
+      !flags.emit.empty() || !flags.output.empty() || !flags.stopAfter.empty();
+  if (!writes && flags.dump.empty() && flags.header.empty() &&
+      !isGiven(flags.report))
+    return llvm::createStringError(
+        "expects -o OUTPUT, --emit=KIND or --stop-after=PHASE");
+  if (!writes)
     return std::nullopt;
-  }
-  bool stops = options.stopAfter != Phase::Object;
-  if (flags.emit.empty() && (stops || flags.output.empty()))
-    return OutputKind::Mlir;
-  llvm::Expected<OutputKind> kind = flags.emit.empty()
-                                        ? findOutputByPath(flags.output)
-                                        : findOutputByName(flags.emit);
+  llvm::Expected<OutputKind> kind =
+      chooseOutput(flags.emit, flags.output, stopAfter);
   if (!kind)
     return kind.takeError();
-  if (*kind != OutputKind::Mlir && stops)
-    return llvm::createStringError(
-        "expects --emit=mlir with --stop-after=" + flags.stopAfter +
-        ", got --emit=" + flags.emit);
-  bool links = *kind == OutputKind::Shared || *kind == OutputKind::Executable;
-  if (links && (flags.output.empty() || flags.output == "-"))
-    return llvm::createStringError("expects -o OUTPUT for what is linked");
   return *kind;
 }
 
@@ -137,72 +133,41 @@ static llvm::Error checkTuning(const Flags &flags,
   for (const cl::Option *option :
        {static_cast<const cl::Option *>(&flags.tune),
         static_cast<const cl::Option *>(&flags.record)})
-    if (option->getNumOccurrences() > 0 && !compiles)
+    if (isGiven(*option) && !compiles)
       return llvm::createStringError(
           "expects -o OUTPUT, --emit=KIND, --stop-after=PHASE or "
           "--dump-phases-to=DIR with --" +
           option->ArgStr);
-  if (flags.tune.getNumOccurrences() == 0)
-    return llvm::Error::success();
-  if (!(flags.tune > 0))
-    return llvm::createStringError("expects --tune of more than 0 seconds");
-  if (!options.target.empty() && options.target != "host")
-    return llvm::createStringError(
-        "expects --target=host with --tune, got --target=" + options.target);
-  if (options.stopAfter < Phase::Schedule)
-    return llvm::createStringError(
-        "expects a phase from 'schedule' on with --tune, got --stop-after=" +
-        flags.stopAfter);
-  return llvm::Error::success();
-}
-
-/// Fails unless the target is known and leads to what is asked for.
-static llvm::Error checkTarget(const CompileOptions &options,
-                               std::optional<OutputKind> kind) {
-  llvm::Expected<TargetInfo> target = TargetInfo::parse(options.target);
-  if (!target)
-    return target.takeError();
-  if (getPhaseInfo(options.stopAfter).onlyCuda && !target->isCuda())
-    return llvm::createStringError(
-        "expects --target=sm_80 or the like with --stop-after=" +
-        getPhaseInfo(options.stopAfter).name);
-  return kind ? checkOutput(*kind, *target) : llvm::Error::success();
+  return isGiven(flags.tune) ? checkTuning(options, flags.tune)
+                             : llvm::Error::success();
 }
 
 /// Return how --report is to be made; peaks are not measured yet.
 static llvm::Expected<CostReportOptions> getReportOptions(const Flags &flags) {
-  CostReportOptions options;
-  if (flags.report.getNumOccurrences() == 0)
+  if (!isGiven(flags.report))
     for (const cl::opt<std::string> *option :
          {&flags.reportSizes, &flags.reportPeaks})
-      if (option->getNumOccurrences() > 0)
+      if (isGiven(*option))
         return llvm::createStringError("expects --report with --" +
                                        option->ArgStr);
-  options.target = flags.target;
-  options.json = flags.report == "json";
-  if (!flags.report.empty() && flags.report != "text" && !options.json)
+  if (!flags.report.empty() && flags.report != "text" && flags.report != "json")
     return llvm::createStringError("expects --report=text or json, got " +
                                    flags.report);
-  auto sizes = parseSizes(flags.reportSizes);
-  if (!sizes)
-    return sizes.takeError();
-  options.sizes = std::move(*sizes);
-  if (!options.sizes.contains("threads"))
-    options.sizes["threads"] =
-        llvm::hardware_concurrency().compute_thread_count();
-  if (flags.reportPeaks.empty())
+  auto options = parseReportOptions(flags.reportSizes, flags.reportPeaks);
+  if (!options)
     return options;
-  auto limits = parseLimits(flags.reportPeaks);
-  if (!limits)
-    return limits.takeError();
-  options.limits = *limits;
+  options->target = flags.target;
+  options->json = flags.report == "json";
+  if (!options->sizes.contains("threads"))
+    options->sizes["threads"] =
+        llvm::hardware_concurrency().compute_thread_count();
   return options;
 }
 
 /// Print what each attention in `module` needs, if that is asked for.
 static llvm::Error report(const Flags &flags, ModuleOp module) {
   auto options = getReportOptions(flags);
-  if (!options || flags.report.getNumOccurrences() == 0)
+  if (!options || !isGiven(flags.report))
     return options.takeError();
   if (const Architecture *gpu =
           findArchitecture(StringRef(flags.target).split(',').first);
@@ -236,7 +201,11 @@ static int write(const Flags &flags, ModuleOp module,
                  unsigned optLevel) {
   CudaOptions cuda;
   cuda.ptxas = flags.ptxas;
-  if (reportsKernels && mlir::failed(reportKernels(module, cuda, llvm::outs())))
+  cuda.report = reportsKernels ? &llvm::outs() : nullptr;
+  // These make no machine code.
+  bool isText = !kind || *kind == OutputKind::Mlir;
+  if (reportsKernels && isText &&
+      mlir::failed(emitCudaBinaries(module, cuda, /*needsCubins=*/true)))
     return EXIT_FAILURE;
   if (!kind)
     return EXIT_SUCCESS;
@@ -255,7 +224,7 @@ static int compile(const Flags &flags, std::optional<OutputKind> kind,
   // One small module gains nothing from threads.
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
-  if (flags.remarks.getNumOccurrences() &&
+  if (isGiven(flags.remarks) &&
       mlir::failed(enableRemarks(context, flags.remarks)))
     return failed(llvm::createStringError("cannot print remarks"));
   DefaultTimingManager timing;
@@ -282,7 +251,8 @@ static int compile(const Flags &flags, std::optional<OutputKind> kind,
       return failed(std::move(error));
   if (llvm::Error error = report(flags, *module))
     return failed(std::move(error));
-  bool reportsKernels = flags.report.getNumOccurrences() > 0 &&
+  // (JSON is that of attention alone.)
+  bool reportsKernels = isGiven(flags.report) && flags.report != "json" &&
                         isForCuda(*module, options) &&
                         options.stopAfter == Phase::Object;
   if (!kind && options.dumpFolder.empty() && !reportsKernels)
@@ -329,20 +299,18 @@ int main(int argc, char **argv) {
   options.target = flags.target;
   options.dumpFolder = flags.dump;
   if (!flags.stopAfter.empty()) {
-    std::optional<Phase> phase = findPhase(flags.stopAfter);
+    llvm::Expected<Phase> phase = parsePhase(flags.stopAfter);
     if (!phase)
-      return wrongUse(withKnownValues("expects a phase, got --stop-after=" +
-                                          flags.stopAfter,
-                                      flags.stopAfter, getPhaseNames()));
+      return wrongUse(llvm::toString(phase.takeError()));
     options.stopAfter = *phase;
   }
   llvm::Expected<std::optional<OutputKind>> kind =
-      getOutputKind(flags, options);
+      getOutputKind(flags, options.stopAfter);
   if (!kind)
     return wrongUse(llvm::toString(kind.takeError()));
   options.executable = *kind == OutputKind::Executable;
   if (!options.target.empty())
-    if (llvm::Error error = checkTarget(options, *kind))
+    if (llvm::Error error = checkOutput(options, *kind))
       return wrongUse(llvm::toString(std::move(error)));
   bool compiles = *kind || !flags.dump.empty();
   if (llvm::Error error = checkTuning(flags, options, compiles))

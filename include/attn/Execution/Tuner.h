@@ -21,6 +21,9 @@ namespace mlir::attn {
 llvm::Error tuneSchedules(ModuleOp module, const CompileOptions &options,
                           double seconds, ScheduleRecord &record);
 
+/// Fails unless schedules can be measured for `seconds` with what `options` ask for.
+llvm::Error checkTuning(const CompileOptions &options, double seconds);
+
 /// Return the record that `file` holds, where one is named. With more than 0
 /// `seconds`, measure what is not there and write it back; then there may be no such
 /// file yet.

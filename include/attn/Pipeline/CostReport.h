@@ -30,6 +30,10 @@ llvm::Expected<Sizes> parseSizes(StringRef text);
 /// Return the peaks in `text`: fma=200,gemm=180,read=40.
 llvm::Expected<MachineLimits> parseLimits(StringRef text);
 
+/// Return options with what both texts say; peaks may be empty.
+llvm::Expected<CostReportOptions> parseReportOptions(StringRef sizes,
+                                                     StringRef peaks);
+
 /// Print what each attention in `module` needs.
 void printCostReport(ModuleOp module, const CostReportOptions &options,
                      raw_ostream &os);

@@ -54,6 +54,12 @@ llvm::Expected<OutputKind> findOutputByName(StringRef name);
 /// list of known suffixes.
 llvm::Expected<OutputKind> findOutputByPath(StringRef path);
 
+/// Return the kind of what is written to `path`, "" or "-" being the console: the
+/// one called `name`, unless that is empty, else that of the path, and MLIR where
+/// phases stop before the last. Fails where these do not go together.
+llvm::Expected<OutputKind> chooseOutput(StringRef name, StringRef path,
+                                        Phase stopAfter);
+
 /// Write `module`, which has gone through its phases, to `path` as `kind`.
 /// `linker`: see LinkOptions. Of a GPU's module, LLVM IR, assembly and object are
 /// the host's part, with the binaries in it; a PTX or cubin file is for the one
@@ -65,6 +71,11 @@ llvm::Error writeModule(ModuleOp module, OutputKind kind, StringRef path,
 
 /// Fails unless `target` can be written as `kind`.
 llvm::Error checkOutput(OutputKind kind, const TargetInfo &target);
+
+/// Fails unless the target of `options` is known and leads to their last phase and
+/// to `kind`.
+llvm::Error checkOutput(const CompileOptions &options,
+                        std::optional<OutputKind> kind);
 
 /// Print the C header of the functions in `module`, compiled for `target`, with
 /// the entries for packed weights.

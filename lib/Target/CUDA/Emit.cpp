@@ -27,13 +27,40 @@ static constexpr llvm::StringLiteral kCode = "attn.code";
 /// AttnCudaImage's kinds.
 enum ImageKind : int64_t { kCubin = 0, kExactCubin = 1, kPtx = 2 };
 
+/// Return how the kernels of `module` are launched.
+static llvm::StringMap<KernelLaunch> getLaunches(ModuleOp module) {
+  llvm::StringMap<KernelLaunch> launches;
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {
+      KernelLaunch &launch = launches[kernel.getName()];
+      if (auto block = kernel->getAttrOfType<DenseI32ArrayAttr>("nvvm.maxntid"))
+        launch.threads = block.size() > 0 ? block[0] : 0;
+      if (auto bytes = kernel->getAttrOfType<IntegerAttr>("attn.shared_bytes"))
+        launch.dynamicSharedBytes = bytes.getInt();
+    }
+  return launches;
+}
+
+/// Print what the machine code of `binaries`, the kernels of `module`, needs.
+static LogicalResult report(ModuleOp module, ArrayRef<CudaBinary> binaries,
+                            llvm::raw_ostream &os) {
+  for (const CudaBinary &binary : binaries) {
+    auto kernels = readCubin(binary.cubin);
+    if (!kernels)
+      return module.emitError(llvm::toString(kernels.takeError()));
+    printKernels(os, binary.architecture, *kernels, parsePtxasLog(binary.log),
+                 getLaunches(module));
+  }
+  return success();
+}
+
 FailureOr<SmallVector<CudaBinary>>
 attn::emitCudaBinaries(ModuleOp module, const CudaOptions &options,
                        bool needsCubins) {
   auto ptxas = findPtxas(options.ptxas);
   if (!ptxas)
     return module.emitError(llvm::toString(ptxas.takeError()));
-  if (needsCubins && !*ptxas)
+  if ((needsCubins || options.report) && !*ptxas)
     return module.emitError("expects ptxas for a cubin, but none is in PATH, "
                             "in a CUDA toolkit or in "
                             "Python's package nvidia-cuda-nvcc; --ptxas= names "
@@ -58,36 +85,9 @@ attn::emitCudaBinaries(ModuleOp module, const CudaOptions &options,
     }
     binaries.push_back(std::move(binary));
   }
-  return binaries;
-}
-
-/// Return how the kernels of `module` are launched.
-static llvm::StringMap<KernelLaunch> getLaunches(ModuleOp module) {
-  llvm::StringMap<KernelLaunch> launches;
-  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
-    for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {
-      KernelLaunch &launch = launches[kernel.getName()];
-      if (auto block = kernel->getAttrOfType<DenseI32ArrayAttr>("nvvm.maxntid"))
-        launch.threads = block.size() > 0 ? block[0] : 0;
-      if (auto bytes = kernel->getAttrOfType<IntegerAttr>("attn.shared_bytes"))
-        launch.dynamicSharedBytes = bytes.getInt();
-    }
-  return launches;
-}
-
-LogicalResult attn::reportKernels(ModuleOp module, const CudaOptions &options,
-                                  llvm::raw_ostream &os) {
-  auto binaries = emitCudaBinaries(module, options, /*needsCubins=*/true);
-  if (failed(binaries))
+  if (options.report && failed(report(module, binaries, *options.report)))
     return failure();
-  for (const CudaBinary &binary : *binaries) {
-    auto kernels = readCubin(binary.cubin);
-    if (!kernels)
-      return module.emitError(llvm::toString(kernels.takeError()));
-    printKernels(os, binary.architecture, *kernels, parsePtxasLog(binary.log),
-                 getLaunches(module));
-  }
-  return success();
+  return binaries;
 }
 
 namespace {

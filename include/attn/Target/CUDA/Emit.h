@@ -24,6 +24,9 @@ struct CudaOptions {
   /// Leave machine code out, and let the one who loads the object bring a driver:
   /// `attn_set_driver` is exported.
   bool isForEmulator = false;
+  /// Where to print what machine code needs and issues when it is made, for each
+  /// architecture; then there must be a ptxas. Null: nowhere.
+  llvm::raw_ostream *report = nullptr;
 };
 
 /// The kernels for one architecture.
@@ -48,11 +51,6 @@ FailureOr<std::string> emitPtx(ModuleOp module, StringRef architecture,
 /// diagnostic.
 FailureOr<SmallVector<CudaBinary>>
 emitCudaBinaries(ModuleOp module, const CudaOptions &options, bool needsCubins);
-
-/// Print what the machine code of the kernels of `module` needs and issues, for each
-/// architecture. Fails with a diagnostic where there is no ptxas.
-LogicalResult reportKernels(ModuleOp module, const CudaOptions &options,
-                            llvm::raw_ostream &os);
 
 /// Replace the kernels of `module` by constants of the host that hold `binaries`,
 /// so that emitCpu makes an object of it.
