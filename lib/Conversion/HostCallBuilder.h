@@ -96,8 +96,9 @@ HostConversion convertMath(Operation *op, HostCallBuilder &builder);
 /// Announce what `op` is about to do with memory to the tracker.
 void trackAccess(Operation *op, HostCallBuilder &builder);
 
-/// Let others run in loops of `function` that may wait for what others write.
-void addPolls(LLVM::LLVMFuncOp function, HostCallBuilder &builder);
+/// Let others run in loops of `function` that may wait for what others write; with
+/// `track` the rounds of other loops are counted.
+void addPolls(LLVM::LLVMFuncOp function, HostCallBuilder &builder, bool track);
 
 /// Lets the tracker see whether results of a warpgroup's products are used before
 /// they are there: their structs in `module` get a number more, which product it was.

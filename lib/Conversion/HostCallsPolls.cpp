@@ -15,6 +15,8 @@
 //     %is = llvm.icmp ...
 //     llvm.call @attn_cuda_poll(%site)
 //     llvm.cond_br %is, ^ask, ^done
+//
+// Where accesses are tracked, other loops call @attn_cuda_round in this place, so that one that never ends is seen.
 
 #include "HostCallBuilder.h"
 
@@ -51,17 +53,19 @@ static bool mayWait(Block *first, Block *last) {
   return isWaiting;
 }
 
-void attn::addPolls(LLVM::LLVMFuncOp function, HostCallBuilder &builder) {
+void attn::addPolls(LLVM::LLVMFuncOp function, HostCallBuilder &builder,
+                    bool track) {
   DominanceInfo dominance(function);
-  SmallVector<Operation *> places;
-  for (Block &block : function.getBody())
+  for (Block &block : function.getBody()) {
+    bool isLoop = false, isWaiting = false;
     for (Block *next : block.getSuccessors())
-      if (dominance.dominates(next, &block) && mayWait(next, &block)) {
-        places.push_back(block.getTerminator());
-        break;
+      if (dominance.dominates(next, &block)) {
+        isLoop = true;
+        isWaiting |= mayWait(next, &block);
       }
-  for (Operation *place : places) {
-    builder.startAt(place);
-    builder.call("poll", nullptr, {});
+    if (!isWaiting && !(isLoop && track))
+      continue;
+    builder.startAt(block.getTerminator());
+    builder.call(isWaiting ? "poll" : "round", nullptr, {});
   }
 }

@@ -73,7 +73,7 @@ static LogicalResult convertFunction(LLVM::LLVMFuncOp function,
   if (function.isExternal())
     return success();
   builder.startFunction(function);
-  addPolls(function, builder);
+  addPolls(function, builder, track);
   SmallVector<Operation *> ops;
   function.getBody().walk([&](Operation *op) { ops.push_back(op); });
   for (Operation *op : ops) {

@@ -1,4 +1,5 @@
 // RUN: attn-opt %s --convert-nvvm-to-host-calls | FileCheck %s
+// RUN: attn-opt %s --convert-nvvm-to-host-calls=track | FileCheck %s --check-prefix=TRACK
 
 // A loop that looks at memory again lets others run, one that counts does not.
 //
@@ -9,6 +10,15 @@
 // CHECK-LABEL: llvm.func @m.counts(
 // CHECK-NOT: @attn_cuda_poll(
 // CHECK: llvm.return
+//
+// Where accesses are tracked, the rounds of the latter are counted.
+//
+// TRACK-LABEL: llvm.func @m.waits(
+// TRACK: llvm.call @attn_cuda_poll(
+// TRACK-NOT: @attn_cuda_round(
+// TRACK-LABEL: llvm.func @m.counts(
+// TRACK: llvm.call @attn_cuda_round(
+// TRACK-NEXT: llvm.cond_br
 gpu.module @m {
   llvm.func @waits(%flag: !llvm.ptr<1>) attributes {nvvm.kernel} {
     %zero = llvm.mlir.constant(0 : i32) : i32

@@ -23,6 +23,9 @@ constexpr size_t kWindowStart = size_t(1) << 21;
 /// count as stuck.
 constexpr uint64_t kMostIdlePolls = 100000;
 
+/// Rounds of loops in one thread, until it counts as one that never ends.
+constexpr uint32_t kMostRounds = uint32_t(1) << 28;
+
 thread_local Block *Block::running = nullptr;
 
 Block::Block()
@@ -177,6 +180,16 @@ void Block::poll(Site site) {
   active->site = site;
   polling.push_back(active->index);
   suspend();
+}
+
+void Block::countRound(Site site) {
+  if (++active->rounds < kMostRounds)
+    return;
+  report("endless loop", site,
+         nameThread(active->index) + " has gone round loops " +
+             std::to_string(kMostRounds) + " times, the last time at " +
+             describe(site));
+  abort();
 }
 
 void Block::exit() {

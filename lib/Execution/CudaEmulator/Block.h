@@ -37,6 +37,8 @@ struct Thread {
   Site site = kNoSite;
   /// Registers that `setmaxregister` has asked for; 0 if it was not called.
   uint32_t registers = 0;
+  /// Rounds of all its loops.
+  uint32_t rounds = 0;
 };
 
 class Block {
@@ -68,6 +70,8 @@ public:
   void wake(uint32_t thread);
   /// Let others run that can; the thread asks again later.
   void poll(Site site);
+  /// The thread goes round a loop. Ends the block if it has done so too often.
+  void countRound(Site site);
   /// End the thread.
   [[noreturn]] void exit();
   /// End the whole block, which cannot go on.

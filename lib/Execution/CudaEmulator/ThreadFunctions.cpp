@@ -159,6 +159,8 @@ static void failAssertion(const char *message, const char *, uint32_t,
 
 static void poll(Site site) { Block::current().poll(site); }
 
+static void countRound(Site site) { Block::current().countRound(site); }
+
 static void initMBarrier(Site site, void *address, uint32_t count,
                          uint32_t predicate) {
   if (predicate)
@@ -211,6 +213,7 @@ llvm::ArrayRef<HostFunction> emulator::getThreadFunctions() {
       {"attn_cuda_trap", trap},
       {"attn_cuda_assert_fail", failAssertion},
       {"attn_cuda_poll", poll},
+      {"attn_cuda_round", countRound},
       {"attn_cuda_mbarrier_init", initMBarrier},
       {"attn_cuda_mbarrier_inval", invalidateMBarrier},
       {"attn_cuda_mbarrier_arrive", arriveMBarrier},
