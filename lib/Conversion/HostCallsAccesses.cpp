@@ -57,7 +57,10 @@ static void announceType(Value pointer, Type type,
                          HostCallBuilder &b) {
   DataLayout layout;
   uint64_t bytes = layout.getTypeSize(type).getFixedValue();
-  uint64_t needed = alignment.value_or(layout.getTypeABIAlignment(type));
+  // An integer of 64 bits needs 8 on a GPU, not the 4 that hold without a layout.
+  uint64_t natural = isa<IntegerType>(type) ? llvm::PowerOf2Ceil(bytes)
+                                            : layout.getTypeABIAlignment(type);
+  uint64_t needed = alignment.value_or(natural);
   announce(pointer, b.constant(b.i64(), static_cast<int64_t>(bytes)), needed,
            flags, b);
 }

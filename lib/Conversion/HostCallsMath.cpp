@@ -19,7 +19,8 @@ using namespace mlir;
 using namespace mlir::attn;
 
 /// Return the run-time function that computes an approximate intrinsic of f32.
-/// All flush subnormal numbers, as the variants for tensor code do.
+/// A subnormal operand counts as 0 in most of them, also where the intrinsic without
+/// `ftz` keeps it.
 static StringRef lookupIntrinsic(StringRef name) {
   if (!name.consume_front("llvm.nvvm."))
     return "";

@@ -82,6 +82,20 @@ gpu.module @m {
     llvm.return
   }
 
+  // And so does an integer of 64 bits.
+  //
+  // CHECK-LABEL: misaligned_integer: 1 reports
+  // CHECK-NEXT: misaligned: {{.*}} thread (0,0,0) (llvm.store at {{.*}}) needs shared memory aligned to 8 bytes, it is at byte 4
+  //
+  // LAUNCH misaligned_integer grid 1 block 1 shared 64 with
+  llvm.func @misaligned_integer() attributes {nvvm.kernel} {
+    %tile = llvm.mlir.addressof @tile : !llvm.ptr<3>
+    %x = llvm.mlir.constant(1 : i64) : i64
+    %at = llvm.getelementptr %tile[4] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+    llvm.store %x, %at : i64, !llvm.ptr<3>
+    llvm.return
+  }
+
   // So do the targets of copies and the rows of matrices.
   //
   // CHECK-LABEL: misaligned_copy: 1 reports
