@@ -176,9 +176,7 @@ static bool convertThreadOps(Operation *op, HostCallBuilder &b) {
         return true;
       })
       .Case<NVVM::SetMaxRegisterOp>([&](auto set) {
-        bool more = set.getAction() == NVVM::SetMaxRegisterAction::increase;
-        b.call("set_max_register", nullptr,
-               {b.constant(set.getRegCount()), b.constant(more)});
+        b.call("set_max_register", nullptr, b.constant(set.getRegCount()));
         return true;
       })
       .Case<NVVM::Exit>([&](auto) {

@@ -125,9 +125,8 @@ HostConversion attn::convertCopies(Operation *op, HostCallBuilder &b) {
             return true;
           })
           .Case<NVVM::CpAsyncBulkWaitGroupOp>([&](auto o) {
-            bool onlyRead = o.getRead().value_or(false);
-            b.call("bulk_wait", nullptr,
-                   {b.constant(o.getGroup()), b.constant(onlyRead)});
+            // To have read is to have done: global memory is not watched.
+            b.call("bulk_wait", nullptr, b.constant(o.getGroup()));
             return true;
           })
           .Default(false);

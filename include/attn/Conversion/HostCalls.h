@@ -57,8 +57,7 @@ enum class Register : int32_t {
   LaneMaskGe,
   LaneMaskGt,
   DynamicSharedBytes,
-  TotalSharedBytes,
-  Clock
+  TotalSharedBytes
 };
 
 /// Types of the elements that matrix instructions take.

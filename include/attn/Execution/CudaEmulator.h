@@ -5,8 +5,8 @@
 //
 // Values are those of a GPU but for the order in which matrix instructions add. What a GPU would leave to chance is
 // reported: accesses to shared memory that nothing orders, copies that were not waited for, memory that was never
-// written or is not there, barriers that not all reach. Which thread runs next, and when copies are made, can be drawn
-// from a seed.
+// written or is not there, barriers that not all reach, loops that do not end. Which thread runs next, and when copies
+// are made, can be drawn from a seed.
 
 #ifndef ATTN_EXECUTION_CUDAEMULATOR_H
 #define ATTN_EXECUTION_CUDAEMULATOR_H

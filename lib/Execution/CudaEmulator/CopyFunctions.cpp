@@ -59,8 +59,7 @@ static void storeBytes(Site site, char *to, char *from, uint32_t bytes) {
 
 static void commitBulk(Site) { Block::current().bulk.commit(); }
 
-/// To have read is to have done: global memory is not watched.
-static void waitForBulk(Site, uint32_t pending, uint32_t) {
+static void waitForBulk(Site, uint32_t pending) {
   Block::current().bulk.wait(pending);
 }
 

@@ -69,8 +69,6 @@ static uint32_t readRegister(Register which) {
     return launch.dynamicBytes;
   case Register::TotalSharedBytes:
     return launch.sharedBytes;
-  case Register::Clock:
-    break;
   }
   return 0;
 }
@@ -128,7 +126,7 @@ static void fenceProxy(Site, host_calls::ProxyFence kind) {
 static void fenceMBarrierInit(Site) { Block::current().mbarriers.fenceInit(); }
 
 /// Registers change hands by warpgroups: what one gives up another may take.
-static void setMaxRegister(Site site, uint32_t count, uint32_t) {
+static void setMaxRegister(Site site, uint32_t count) {
   Block &block = Block::current();
   Thread &self = block.self();
   if (count % 8 != 0 || count < 24 || count > 256)
