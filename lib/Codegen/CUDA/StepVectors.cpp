@@ -473,12 +473,13 @@ StateVectors StepVectorizer::run(const StateVectors &before) {
 }
 
 /// Return acc + p . v. Where a value of weight 0 must not be looked at, nothing is
-/// added unless a row of the warp has a weight: a step is then on one key.
+/// added unless a row of the warp has a weight: a step is then on one key. A weight
+/// of NaN, as rows of padding have it of an infinite key, shows by its sum.
 Value StepVectorizer::addValues(Value p, Value acc) {
   if (!op.getSkipZeros() || matchPattern(op.getSkipZeros(), m_Zero()))
     return product(p, value, acc, /*byKeys=*/true);
   auto type = cast<VectorType>(p.getType());
-  Value weighed = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, p,
+  Value weighed = arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, p,
                                         splat(b, type, 0.0));
   Value some = anyOf(weighed);
   auto choice =
