@@ -141,12 +141,6 @@ PackedState BlockTask::inNaturalUnits(const PackedState &state,
   return {reference, state.sum, state.acc};
 }
 
-/// Return whether there can be keys among those of a loop that no row attends to:
-/// what causal, window and lengths leave, some row of every task does.
-bool BlockTask::mayLeaveValues() {
-  return tile.getMask() || tile.getBias() || countRegions() > 0;
-}
-
 /// Return whether an element of `acc` is NaN.
 static Value isAnyNaN(OpBuilder &b, Location loc, Value acc) {
   Value nan =
@@ -164,13 +158,13 @@ static Value isAnyNaN(OpBuilder &b, Location loc, Value acc) {
   return tensor::ExtractOp::create(b, loc, any.getResult(0), ValueRange());
 }
 
-/// Return the state after the keys of `range`. A key that no row attends to may
-/// hold a NaN in its value, and 0 times that is NaN: then they are taken again, one
-/// by one, without the values of such keys.
+/// Return the state after the keys of `range`. A key that no row attends to, if only
+/// because its own score is -inf, may hold a NaN in its value, and 0 times that is
+/// NaN: then they are taken again, one by one, without the values of such keys.
 FailureOr<PackedState> BlockTask::buildTileStates(KeyRange range) {
   FailureOr<PackedState> state = buildLoop(range, emptyTileState());
-  if (failed(state) || !mayLeaveValues())
-    return state;
+  if (failed(state))
+    return failure();
   Value again = isAnyNaN(rewriter, loc, state->acc);
   SmallVector<Value> values = {state->reference, state->sum, state->acc};
   auto choice = scf::IfOp::create(rewriter, loc, ValueRange(values).getTypes(),

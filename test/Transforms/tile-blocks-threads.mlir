@@ -77,7 +77,7 @@ func.func @scale_large(%q: tensor<1x2x64x64xf16>, %k: tensor<1x2x128x64xf16>,
 
 // -----
 
-// Where there may be keys that no row attends to, sums are looked at, and keys are taken one by one where one is NaN.
+// A key may be one that no row attends to: sums are looked at, and keys are taken one by one where one is NaN.
 //
 // CHECK-LABEL: func.func @keys_without_rows
 // CHECK: %[[SUMS:.*]]:3 = scf.for {{.*}} step %c64

@@ -126,7 +126,6 @@ private:
   bool comparesProducts();
   void countInProducts(BlockStepOp step);
   void padStep(BlockStepOp step);
-  bool mayLeaveValues();
   FailureOr<PackedState> buildTileStates(KeyRange range);
   PackedState inNaturalUnits(const PackedState &state, int64_t exponent);
   FailureOr<PackedState> buildTileState(Value begin, Value end);

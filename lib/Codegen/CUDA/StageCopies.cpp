@@ -121,6 +121,7 @@ private:
   ValueRange carryStages(const LoopStages &of, scf::ForOp &loop);
   scf::ForOp loopBehind(vector::TransferReadOp read);
   void stageLate(const StagedRead &read, scf::ForOp loop);
+  bool isBehindLoops(vector::TransferReadOp read);
 
   gpu::GPUFuncOp function;
   IRRewriter rewriter;
@@ -161,13 +162,15 @@ static bool dependsOnIterationOnly(Value value, scf::ForOp loop) {
 }
 
 /// The loop in which `read` can be done ahead of time; null if there is none. It
-/// is done whether a branch inside the loop asks for it or not.
+/// is done whether a branch inside the loop asks for it or not. A loop over single
+/// keys is taken once in a blue moon and waits for its reads.
 static scf::ForOp loopAhead(vector::TransferReadOp read) {
   Operation *parent = read->getParentOp();
   while (isa<scf::IfOp>(parent))
     parent = parent->getParentOp();
   auto loop = dyn_cast<scf::ForOp>(parent);
-  if (!loop || !dependsOnIterationOnly(read.getBase(), loop) ||
+  if (!loop || getConstantIntValue(loop.getStep()) == 1 ||
+      !dependsOnIterationOnly(read.getBase(), loop) ||
       !llvm::all_of(read.getIndices(), [&](Value index) {
         return dependsOnIterationOnly(index, loop);
       }))
@@ -430,17 +433,35 @@ void Stager::stageInPlace(const StagedRead &staged) {
   replaceByShared(staged, offset, read);
 }
 
+/// Whether all loops that copy ahead are over, for good, where `read` is done.
+bool Stager::isBehindLoops(vector::TransferReadOp read) {
+  Block &entry = function.getBody().front();
+  Operation *at = entry.findAncestorOpInBlock(*read);
+  return !loops.empty() && llvm::all_of(loops, [&](const auto &loop) {
+    return loop.first->getBlock() == &entry && loop.first->isBeforeInBlock(at);
+  });
+}
+
 LogicalResult Stager::run() {
   if (failed(collect()))
     return failure();
+  SmallVector<StagedRead> behind;
   for (const StagedRead &read : others) {
-    if (scf::ForOp loop = loopBehind(read.read))
+    if (isBehindLoops(read.read))
+      behind.push_back(read);
+    else if (scf::ForOp loop = loopBehind(read.read))
       stageLate(read, loop);
     else
       stageInPlace(read);
   }
+  int64_t start = used;
   for (auto &[loop, reads] : loops)
     stageLoop(cast<scf::ForOp>(loop), reads);
+  // The stages of loops that are over are free.
+  int64_t end = std::exchange(used, start);
+  for (const StagedRead &read : behind)
+    stageInPlace(read);
+  used = std::max(used, end);
   function->setAttr("attn.shared_bytes", rewriter.getI64IntegerAttr(used));
   return success();
 }
