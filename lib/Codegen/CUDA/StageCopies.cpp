@@ -163,7 +163,7 @@ static bool dependsOnIterationOnly(Value value, scf::ForOp loop) {
 
 /// The loop in which `read` can be done ahead of time; null if there is none. It
 /// is done whether a branch inside the loop asks for it or not. A loop over single
-/// keys is taken once in a blue moon and waits for its reads.
+/// keys runs rarely and waits for its reads.
 static scf::ForOp loopAhead(vector::TransferReadOp read) {
   Operation *parent = read->getParentOp();
   while (isa<scf::IfOp>(parent))

@@ -131,3 +131,47 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// A loop over single keys does not copy ahead: its read waits, and takes the memory of the stages that are over.
+//
+// CHECK-LABEL: gpu.func @single_keys
+// CHECK-SAME: attn.shared_bytes = 16384 : i64
+// CHECK-COUNT-2: scf.for
+// CHECK: gpu.barrier
+// CHECK-NEXT: attn_gpu.copy_to_shared %arg1{{.*}} to %[[OVER:c8192_i32.*]] dims
+// CHECK-NEXT: nvvm.cp.async.commit.group
+// CHECK-NEXT: nvvm.cp.async.wait.group 0
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: attn_gpu.read_shared %[[OVER]] : vector<16x64xf16>
+gpu.module @kernels {
+  gpu.func @single_keys(%q: memref<?x64xf16>, %k: memref<?x64xf16>, %n: index, %o: memref<64x32xf32>, %p: memref<64x16xf32>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>,
+                  attn.schedule = #attn.schedule<block_m = 64, block_n = 32, rows = 16, columns = 8, lanes = 2, warps = 4, stages = 2>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %pad = arith.constant 0.0 : f16
+    %zero = arith.constant dense<0.0> : vector<64x32xf32>
+    %none = arith.constant dense<0.0> : vector<64x16xf32>
+    %qt = vector.transfer_read %q[%c0, %c0], %pad {in_bounds = [true, true]} : memref<?x64xf16>, vector<64x64xf16>
+    %s = scf.for %i = %c0 to %n step %c32 iter_args(%acc = %zero) -> (vector<64x32xf32>) {
+      %kt = vector.transfer_read %k[%i, %c0], %pad {in_bounds = [false, true]} : memref<?x64xf16>, vector<32x64xf16>
+      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %qt, %kt, %acc : vector<64x64xf16>, vector<32x64xf16> into vector<64x32xf32>
+      scf.yield %next : vector<64x32xf32>
+    }
+    vector.transfer_write %s, %o[%c0, %c0] {in_bounds = [true, true]} : vector<64x32xf32>, memref<64x32xf32>
+    %t = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %none) -> (vector<64x16xf32>) {
+      %kt = vector.transfer_read %k[%i, %c0], %pad {in_bounds = [false, true]} : memref<?x64xf16>, vector<16x64xf16>
+      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %qt, %kt, %acc : vector<64x64xf16>, vector<16x64xf16> into vector<64x16xf32>
+      scf.yield %next : vector<64x16xf32>
+    }
+    vector.transfer_write %t, %p[%c0, %c0] {in_bounds = [true, true]} : vector<64x16xf32>, memref<64x16xf32>
+    gpu.return
+  }
+}
