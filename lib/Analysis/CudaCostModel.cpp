@@ -101,3 +101,32 @@ ScheduleAttr attn::chooseBlockSchedule(MLIRContext *context,
                            chunk, foldHeads, /*streams=*/0, /*prefetch=*/0,
                            task.warps, stages);
 }
+
+/// Blocks of threads of a projection below which a GPU is better off with smaller
+/// ones: about its multiprocessors.
+static constexpr int64_t kFewBlocks = 128;
+
+/// Stages of a projection of few rows, which waits for nothing but its weights.
+static constexpr int64_t kFewRowsStages = 4;
+
+ScheduleAttr attn::chooseBlockProjectionSchedule(MLIRContext *context,
+                                                 int64_t rows, int64_t outs,
+                                                 int64_t bits) {
+  bool isKnown = ShapedType::isStatic(rows);
+  TaskRows task = {2 * kUnit, 4};
+  int64_t blockN = 64, stages = kStages;
+  if (isKnown && rows <= kUnit) {
+    task = {kUnit, 1};
+    blockN = kUnit;
+    stages = kFewRowsStages;
+  } else if (bits > 16 || (isKnown && rows <= 4 * kUnit)) {
+    task = {kUnit, 4};
+  } else if (isKnown && ShapedType::isStatic(outs) &&
+             llvm::divideCeil(rows, 128) * llvm::divideCeil(outs, 128) >=
+                 kFewBlocks) {
+    blockN = 128;
+  }
+  return ScheduleAttr::get(context, task.rows * task.warps, blockN, task.rows,
+                           kColumns, kLanes, /*chunk=*/0, /*fold_heads=*/false,
+                           /*streams=*/0, /*prefetch=*/0, task.warps, stages);
+}

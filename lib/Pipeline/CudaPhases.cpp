@@ -28,11 +28,12 @@ static void buildSchedule(OpPassManager &pm) {
   pm.addPass(createSelectSchedule());
 }
 
-// attn-opt --attn-split-keys --attn-tile-blocks --resolve-ranked-shaped-type-result-dims
-//   --canonicalize --cse
+// attn-opt --attn-split-keys --attn-tile-blocks --attn-tile-projections
+//   --resolve-ranked-shaped-type-result-dims --canonicalize --cse
 static void buildTiles(OpPassManager &pm) {
   pm.addPass(createSplitKeys());
   pm.addPass(createTileBlocks());
+  pm.addPass(createTileProjections());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

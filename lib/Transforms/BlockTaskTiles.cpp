@@ -40,20 +40,20 @@ int64_t attn::paddedChannels(OpFoldResult channels) {
   return llvm::alignTo(*getConstantIntValue(channels), kUnit);
 }
 
-/// Return `tensor` [at most rows, at most columns] with zeros up to that.
-Value BlockTask::padTile(Value tensor, int64_t rows, int64_t columns) {
+Value attn::padTile(OpBuilder &b, Location loc, Value tensor,
+                    ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  auto padded = RankedTensorType::get({rows, columns}, type.getElementType());
+  auto padded = RankedTensorType::get(shape, type.getElementType());
   if (type == padded)
     return tensor;
-  SmallVector<OpFoldResult> low(2, rewriter.getIndexAttr(0)), high;
-  for (auto [size, used] : llvm::zip(
-           padded.getShape(), tensor::getMixedSizes(rewriter, loc, tensor)))
+  SmallVector<OpFoldResult> low(shape.size(), b.getIndexAttr(0)), high;
+  for (auto [size, used] :
+       llvm::zip(shape, tensor::getMixedSizes(b, loc, tensor)))
     high.push_back(affine::makeComposedFoldedAffineApply(
-        rewriter, loc, size - rewriter.getAffineSymbolExpr(0), {used}));
-  Value zero = arith::ConstantOp::create(
-      rewriter, loc, rewriter.getZeroAttr(type.getElementType()));
-  return tensor::PadOp::create(rewriter, loc, padded, tensor, low, high, zero);
+        b, loc, size - b.getAffineSymbolExpr(0), {used}));
+  Value zero =
+      arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
+  return tensor::PadOp::create(b, loc, padded, tensor, low, high, zero);
 }
 
 /// Return the rows of the query, or the only row of each head of a group.
@@ -63,7 +63,8 @@ Value BlockTask::padQuery() {
   Value rows = dropUnitDims(
       tile.getQuery(),
       {oneHead ? sequenceDim(layout) : headDim(layout), kChannelDim});
-  return padTile(rows, schedule.getBlockM(), paddedChannels(dims.headSize));
+  return padTile(rewriter, loc, rows,
+                 {schedule.getBlockM(), paddedChannels(dims.headSize)});
 }
 
 /// Return the state over no keys. Its reference is finite, so that no score is
@@ -105,8 +106,10 @@ void BlockTask::countInProducts(BlockStepOp step) {
 void BlockTask::padStep(BlockStepOp step) {
   rewriter.setInsertionPoint(step);
   int64_t keys = llvm::alignTo(stepKeys, kUnit);
-  Value key = padTile(step.getKey(), keys, paddedChannels(dims.headSize));
-  Value value = padTile(step.getValue(), keys, paddedChannels(dims.valueSize));
+  Value key = padTile(rewriter, loc, step.getKey(),
+                      {keys, paddedChannels(dims.headSize)});
+  Value value = padTile(rewriter, loc, step.getValue(),
+                        {keys, paddedChannels(dims.valueSize)});
   rewriter.modifyOpInPlace(step, [&] {
     step.getKeyMutable().assign(key);
     step.getValueMutable().assign(value);

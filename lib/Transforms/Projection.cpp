@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What a projection is: y[batch, row, out] += x[batch, row, in] w[out, in], as DecomposeLayers writes it, or the same
-// with a weight that is packed, w[out / 32, in, out % 32].
+// with a weight that is packed, w[out / 32, in, out % 32], and what stands around it.
 
 #include "attn/Transforms/Projection.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -84,4 +85,43 @@ void attn::setPanels(linalg::GenericOp op, Value panels) {
   element.setType(type.getElementType());
   extension->getResult(0).replaceAllUsesWith(element);
   extension->erase();
+}
+
+linalg::GenericOp attn::findRounding(linalg::GenericOp op) {
+  Value sums = op.getResult(0);
+  if (!sums.hasOneUse())
+    return {};
+  auto user = dyn_cast<linalg::GenericOp>(*sums.user_begin());
+  if (!user || user->getBlock() != op->getBlock() ||
+      user.getNumDpsInputs() != 1 || user.getNumDpsInits() != 1 ||
+      user.getDpsInputs()[0] != sums ||
+      !llvm::all_of(user.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isIdentity(); }))
+    return {};
+  auto truncation = user.getBody()
+                        ->getTerminator()
+                        ->getOperand(0)
+                        .getDefiningOp<arith::TruncFOp>();
+  bool rounds =
+      truncation && truncation.getIn() == user.getBody()->getArgument(0);
+  return rounds ? user : linalg::GenericOp();
+}
+
+Value attn::findBias(linalg::GenericOp op) {
+  Value init = op.getDpsInits()[0];
+  if (auto fill = init.getDefiningOp<linalg::FillOp>();
+      fill && matchPattern(fill.getInputs()[0], m_PosZeroFloat()))
+    return {};
+  auto broadcast = init.getDefiningOp<linalg::GenericOp>();
+  if (!broadcast || broadcast.getNumDpsInputs() != 1 ||
+      broadcast.getNumDpsInits() != 1 || broadcast.getNumLoops() != 3 ||
+      broadcast.getIndexingMapsArray()[0] !=
+          AffineMap::get(3, 0, getAffineDimExpr(2, op.getContext())) ||
+      !broadcast.getIndexingMapsArray()[1].isIdentity())
+    return init;
+  Value given =
+      beforeExtension(broadcast.getBody()->getTerminator()->getOperand(0));
+  return given == broadcast.getBody()->getArgument(0)
+             ? broadcast.getDpsInputs()[0]
+             : init;
 }

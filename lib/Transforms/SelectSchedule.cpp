@@ -259,6 +259,21 @@ static void schedule(linalg::GenericOp op, const TargetInfo &target) {
     op.erase();
 }
 
+/// Give `op`, a projection, the schedule of a block of threads, if it can have one.
+static void setBlockSchedule(linalg::GenericOp op) {
+  auto tokens = cast<RankedTensorType>(op.getDpsInputs()[0].getType());
+  auto weight = cast<RankedTensorType>(op.getDpsInputs()[1].getType());
+  Type element = weight.getElementType();
+  if (tokens.getElementType() != element || element.isF64() ||
+      !element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 16)
+    return;
+  // Single rows of many entries are rows.
+  int64_t rows = tokens.getDimSize(tokens.getDimSize(1) == 1 ? 0 : 1);
+  op->setAttr("attn.schedule", chooseBlockProjectionSchedule(
+                                   op.getContext(), rows, weight.getDimSize(0),
+                                   element.getIntOrFloatBitWidth()));
+}
+
 /// Remove schedules that no GPU can follow: those without warps.
 static void removeSchedulesOfProcessors(Operation *root) {
   root->walk([](Operation *op) {
@@ -271,7 +286,9 @@ static void removeSchedulesOfProcessors(Operation *root) {
     llvm::TypeSwitch<Operation *>(op)
         .Case<SdpaOp, LinearAttentionOp>(remove)
         .Case([](linalg::GenericOp generic) {
-          generic->removeDiscardableAttr("attn.schedule");
+          auto schedule = generic->getAttrOfType<ScheduleAttr>("attn.schedule");
+          if (schedule && schedule.getWarps() == 0)
+            generic->removeDiscardableAttr("attn.schedule");
         });
   });
 }
@@ -288,9 +305,16 @@ struct SelectSchedule : public attn::impl::SelectScheduleBase<SelectSchedule> {
         ops.push_back(op);
     });
     OpBuilder builder(&getContext());
+    SmallVector<linalg::GenericOp> projections;
+    getOperation()->walk([&](linalg::GenericOp op) {
+      if (!op->hasAttr("attn.schedule") && isProjection(op))
+        projections.push_back(op);
+    });
     if (target.isCuda()) {
       for (SdpaOp op : ops)
         setBlockSchedule(builder, op, target);
+      llvm::for_each(projections,
+                     [](linalg::GenericOp op) { setBlockSchedule(op); });
       return;
     }
     for (SdpaOp op : ops)
@@ -304,11 +328,6 @@ struct SelectSchedule : public attn::impl::SelectScheduleBase<SelectSchedule> {
     });
     for (LinearAttentionOp op : linear)
       setSchedule(builder, op, target);
-    SmallVector<linalg::GenericOp> projections;
-    getOperation()->walk([&](linalg::GenericOp op) {
-      if (!op->hasAttr("attn.schedule") && isProjection(op))
-        projections.push_back(op);
-    });
     for (linalg::GenericOp op : projections)
       schedule(op, target);
   }

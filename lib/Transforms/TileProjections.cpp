@@ -32,7 +32,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/Matchers.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_TILEPROJECTIONS
@@ -77,8 +76,6 @@ private:
     return affine::makeComposedFoldedAffineApply(
         b, b.getLoc(), b.getAffineSymbolExpr(0) * factor, {value});
   }
-  void findRounding();
-  void findBias();
   void findSizes();
   Value getStrips();
   Value getPanels();
@@ -121,50 +118,6 @@ private:
 //===----------------------------------------------------------------------===//
 // What surrounds the products
 //===----------------------------------------------------------------------===//
-
-/// Remember the op that does nothing but round the result.
-void ProjectionTiler::findRounding() {
-  Value sums = op.getResult(0);
-  if (!sums.hasOneUse())
-    return;
-  auto user = dyn_cast<linalg::GenericOp>(*sums.user_begin());
-  if (!user || user->getBlock() != op->getBlock() ||
-      user.getNumDpsInputs() != 1 || user.getNumDpsInits() != 1 ||
-      user.getDpsInputs()[0] != sums ||
-      !llvm::all_of(user.getIndexingMapsArray(),
-                    [](AffineMap map) { return map.isIdentity(); }))
-    return;
-  auto truncation = user.getBody()
-                        ->getTerminator()
-                        ->getOperand(0)
-                        .getDefiningOp<arith::TruncFOp>();
-  if (!truncation || truncation.getIn() != user.getBody()->getArgument(0))
-    return;
-  rounding = user;
-  resultType = getElementTypeOrSelf(user.getResult(0));
-}
-
-/// Remember what the products are added to: nothing where it is zero, a vector
-/// where it is one for each row.
-void ProjectionTiler::findBias() {
-  Value init = op.getDpsInits()[0];
-  if (auto fill = init.getDefiningOp<linalg::FillOp>();
-      fill && matchPattern(fill.getInputs()[0], m_PosZeroFloat()))
-    return;
-  bias = init;
-  auto broadcast = init.getDefiningOp<linalg::GenericOp>();
-  if (!broadcast || broadcast.getNumDpsInputs() != 1 ||
-      broadcast.getNumDpsInits() != 1 || broadcast.getNumLoops() != 3 ||
-      broadcast.getIndexingMapsArray()[0] !=
-          AffineMap::get(3, 0, b.getAffineDimExpr(2)) ||
-      !broadcast.getIndexingMapsArray()[1].isIdentity())
-    return;
-  Value given = broadcast.getBody()->getTerminator()->getOperand(0);
-  if (auto extension = given.getDefiningOp<arith::ExtFOp>())
-    given = extension.getIn();
-  if (given == broadcast.getBody()->getArgument(0))
-    bias = broadcast.getDpsInputs()[0];
-}
 
 /// Read the sizes off what the result starts from, which is known to come from
 /// the function's arguments.
@@ -408,10 +361,12 @@ Value ProjectionTiler::toEntries(Value flat, bool returned) {
 }
 
 void ProjectionTiler::run() {
-  findRounding();
+  rounding = findRounding(op);
+  if (rounding)
+    resultType = getElementTypeOrSelf(rounding.getResult(0));
   Operation *last = rounding ? rounding : op;
   b.setInsertionPoint(op);
-  findBias();
+  bias = findBias(op);
   findSizes();
   if (bias && cast<RankedTensorType>(bias.getType()).getRank() == 3)
     bias = joinDims(b, bias, 0);
@@ -451,8 +406,12 @@ struct TileProjections
     });
     IRRewriter rewriter(&getContext());
     StripsOf known;
-    for (linalg::GenericOp op : ops)
-      ProjectionTiler(rewriter, op, known).run();
+    for (linalg::GenericOp op : ops) {
+      if (op->getAttrOfType<ScheduleAttr>("attn.schedule").getWarps() > 0)
+        tileBlockProjection(rewriter, op);
+      else
+        ProjectionTiler(rewriter, op, known).run();
+    }
   }
 };
 } // namespace

@@ -111,3 +111,38 @@ func.func @given_for_few(%q: tensor<1x?x8x64xf32>, %k: tensor<1x?x2x64xf32>, %e:
     : tensor<1x?x8x64xf32>, tensor<1x?x2x64xf32>, tensor<1x?x2x64xf32> -> tensor<1x?x8x64xf32>
   return %o : tensor<1x?x8x64xf32>
 }
+
+#x = affine_map<(b, r, o, i) -> (b, r, i)>
+#w = affine_map<(b, r, o, i) -> (o, i)>
+#y = affine_map<(b, r, o, i) -> (b, r, o)>
+
+// A projection of many rows has blocks of 128 outputs where these are still enough for a GPU, else of 64; one of few rows
+// has blocks of one warp, and more stages.
+//
+// CHECK-LABEL: func.func @projections
+// CHECK: linalg.generic
+// CHECK-SAME: attn.schedule = #attn.schedule<block_m = 128, block_n = 128, rows = 32, columns = 8, lanes = 2, warps = 4, stages = 2>
+// CHECK: linalg.generic
+// CHECK-SAME: attn.schedule = #attn.schedule<block_m = 16, block_n = 16, rows = 16, columns = 8, lanes = 2, warps = 1, stages = 4>
+func.func @projections(%many: tensor<1x2048x512xf16>, %few: tensor<16x1x512xf16>, %w: tensor<1024x512xf16>,
+    %a: tensor<1x2048x1024xf32>, %b: tensor<16x1x1024xf32>) -> (tensor<1x2048x1024xf32>, tensor<16x1x1024xf32>) {
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%many, %w : tensor<1x2048x512xf16>, tensor<1024x512xf16>) outs(%a : tensor<1x2048x1024xf32>) {
+  ^bb0(%token: f16, %weight: f16, %sum: f32):
+    %t = arith.extf %token : f16 to f32
+    %v = arith.extf %weight : f16 to f32
+    %product = arith.mulf %t, %v : f32
+    %next = arith.addf %sum, %product : f32
+    linalg.yield %next : f32
+  } -> tensor<1x2048x1024xf32>
+  %1 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%few, %w : tensor<16x1x512xf16>, tensor<1024x512xf16>) outs(%b : tensor<16x1x1024xf32>) {
+  ^bb0(%token: f16, %weight: f16, %sum: f32):
+    %t = arith.extf %token : f16 to f32
+    %v = arith.extf %weight : f16 to f32
+    %product = arith.mulf %t, %v : f32
+    %next = arith.addf %sum, %product : f32
+    linalg.yield %next : f32
+  } -> tensor<16x1x1024xf32>
+  return %0, %1 : tensor<1x2048x1024xf32>, tensor<16x1x1024xf32>
+}

@@ -26,6 +26,11 @@ ScheduleAttr chooseBlockSchedule(MLIRContext *context,
                                  const AttentionShape &shape, int64_t bits,
                                  const TargetInfo &target, bool few);
 
+/// Return the schedule of a projection on a GPU of `rows` rows, which may be
+/// dynamic, to `outs` outputs, whose elements have `bits` bits.
+ScheduleAttr chooseBlockProjectionSchedule(MLIRContext *context, int64_t rows,
+                                           int64_t outs, int64_t bits);
+
 } // namespace mlir::attn
 
 #endif // ATTN_ANALYSIS_CUDACOSTMODEL_H

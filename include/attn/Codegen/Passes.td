@@ -552,8 +552,9 @@ def VectorizeBlocks : Pass<"attn-vectorize-blocks"> {
   let description = [{
     Rewrites the body of every `scf.forall` whose `attn.schedule` has `warps`: its
     tiles, tensors of static sizes, become vectors, and `attn.block_step`,
-    `attn.merge` and `attn.finish` operations on these. Afterwards no attn op is left
-    in such a loop. A vector stands for what all threads of the block hold together.
+    `attn.merge`, `attn.finish` and products of tiles operations on these. Afterwards
+    no attn op is left in such a loop. A vector stands for what all threads of the
+    block hold together.
 
     ```mlir
     %k = tensor.pad %keys ... : tensor<?x64xf16> to tensor<64x64xf16>

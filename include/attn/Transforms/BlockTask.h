@@ -120,7 +120,6 @@ private:
   void skipMasked(BlockStepOp step, const Interval &verdict);
   bool isStreamed() const { return schedule.getStreams() > 0; }
   bool isForThreads() const { return schedule.getWarps() > 0; }
-  Value padTile(Value tensor, int64_t rows, int64_t columns);
   Value padQuery();
   PackedState emptyTileState();
   bool comparesProducts();
@@ -179,6 +178,10 @@ OpFoldResult getStrips(OpBuilder &b, Location loc, ScheduleAttr schedule,
 /// Return the channels of a tile of a block of threads that holds `channels`,
 /// which are known.
 int64_t paddedChannels(OpFoldResult channels);
+
+/// Return `tensor`, whose sizes are at most `shape`, with zeros up to that.
+Value padTile(OpBuilder &b, Location loc, Value tensor,
+              ArrayRef<int64_t> shape);
 
 /// Return the sizes of the tensors of the state of `strips` strips.
 SmallVector<SmallVector<OpFoldResult>> getStateSizes(OpBuilder &b, Location loc,

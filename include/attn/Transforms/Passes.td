@@ -195,7 +195,8 @@ def TileProjections : Pass<"attn-tile-projections"> {
     rows and outputs. Before it, the rows of all entries of the batch are put
     together, once for all projections of the same tokens, and the weight is packed
     into panels. Where the schedule has `streams`, each task packs its part of the
-    weight instead.
+    weight instead. With `warps` a task is that of a block of threads: a loop over
+    channels, on tiles of static sizes, from memory as it is.
 
     ```mlir
     %y = linalg.generic {..., attn.schedule = #attn.schedule<...>}
@@ -215,7 +216,8 @@ def TileProjections : Pass<"attn-tile-projections"> {
     }
     ```
   }];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::gpu::GPUDialect"];
 }
 
 def TileBlocks : Pass<"attn-tile-blocks"> {

@@ -23,6 +23,17 @@ bool isPackedProjection(linalg::GenericOp op);
 /// Make `op`, a projection, read its weight from `panels`.
 void setPanels(linalg::GenericOp op, Value panels);
 
+/// Return the op that does nothing but round the result of `op`, or null.
+linalg::GenericOp findRounding(linalg::GenericOp op);
+
+/// Return what the products of `op` are added to: one number an output [out], an
+/// element [batch, row, out], or null where it is zero.
+Value findBias(linalg::GenericOp op);
+
+/// Replace `op`, a projection whose schedule has warps, and what rounds it by a loop
+/// over blocks of threads.
+void tileBlockProjection(RewriterBase &rewriter, linalg::GenericOp op);
+
 /// Return `size` at the insertion point, divided by `unit` and rounded up.
 OpFoldResult ceilDivide(ImplicitLocOpBuilder &b, OpFoldResult size,
                         int64_t unit);

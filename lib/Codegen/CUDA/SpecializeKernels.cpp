@@ -50,8 +50,11 @@ static bool isReadByProduct(Value value) {
 
 /// Whether `index` is known to be a multiple of the numbers in a chunk.
 static bool isChunkStart(OpFoldResult index, int64_t elementBytes) {
-  std::optional<int64_t> value = getConstantIntValue(index);
-  return value && *value * elementBytes % kChunkBytes == 0;
+  if (std::optional<int64_t> value = getConstantIntValue(index))
+    return *value * elementBytes % kChunkBytes == 0;
+  scf::ForOp loop = scf::getForInductionVarOwner(cast<Value>(index));
+  return loop && isChunkStart(loop.getLowerBound(), elementBytes) &&
+         isChunkStart(loop.getStep(), elementBytes);
 }
 
 /// The argument of the kernel that `memory` is a part of, if rows of both begin

@@ -56,7 +56,10 @@ private:
   void visitLoop(scf::ForOp op);
   void visitChoice(scf::IfOp op);
   void visitElementwise(Operation &op);
+  void visitFill(linalg::FillOp op);
+  void visitBroadcast(linalg::BroadcastOp op);
   void visitReduction(linalg::ReduceOp op);
+  void visitProducts(linalg::GenericOp op);
   void writeResult(tensor::ParallelInsertSliceOp insert);
 
   scf::ForallOp loop;
@@ -131,6 +134,8 @@ static Value readPadded(ImplicitLocOpBuilder &b, tensor::PadOp pad) {
   Value source = pad.getSource();
   Value zero = arith::ConstantIndexOp::create(b, 0);
   SmallVector<Value> at(pad.getResultType().getRank(), zero);
+  // Along which dimensions the tile holds nothing but elements of the slice.
+  SmallVector<bool> isFull(at.size(), false);
   auto slice = source.getDefiningOp<tensor::ExtractSliceOp>();
   if (slice && slice.getSourceType().getRank() == slice.getType().getRank() &&
       slice.hasUnitStride()) {
@@ -149,10 +154,12 @@ static Value readPadded(ImplicitLocOpBuilder &b, tensor::PadOp pad) {
     bool isRestOfSource = true;
     for (auto [dim, size] : llvm::enumerate(slice.getMixedSizes())) {
       OpFoldResult offset = slice.getMixedOffsets()[dim];
-      isRestOfSource &=
-          (isEqualConstantIntOrValue(size, whole[dim]) &&
-           isZeroInteger(offset)) ||
-          isRest(size, pad.getResultType().getDimSize(dim), whole[dim], offset);
+      int64_t most = pad.getResultType().getDimSize(dim);
+      isFull[dim] = getConstantIntValue(size) == most;
+      isRestOfSource &= isFull[dim] ||
+                        (isEqualConstantIntOrValue(size, whole[dim]) &&
+                         isZeroInteger(offset)) ||
+                        isRest(size, most, whole[dim], offset);
     }
     if (isRestOfSource) {
       source = slice.getSource();
@@ -160,7 +167,13 @@ static Value readPadded(ImplicitLocOpBuilder &b, tensor::PadOp pad) {
                                            slice.getMixedOffsets());
     }
   }
-  return readTile(b, vectorTypeOf(pad.getResult()), source, at);
+  auto read = readTile(b, vectorTypeOf(pad.getResult()), source, at)
+                  .getDefiningOp<vector::TransferReadOp>();
+  SmallVector<bool> inBounds;
+  for (auto [dim, isInBounds] : llvm::enumerate(read.getInBoundsValues()))
+    inBounds.push_back(isInBounds || isFull[dim]);
+  read.setInBoundsAttr(b.getBoolArrayAttr(inBounds));
+  return read;
 }
 
 /// Return all of `tensor`, read from where it is a slice of.
@@ -180,12 +193,16 @@ static Value readWhole(ImplicitLocOpBuilder &b, Value tensor) {
       ArrayRef<bool>(SmallVector<bool>(type.getRank(), true)));
 }
 
-/// Return the vector that `tensor` has become, or read it right after it is there.
+/// Return the vector that `tensor` has become, or read it right after it is there,
+/// within the loop.
 Value BlockVectorizer::vectorOf(Value tensor) {
   if (Value known = vectors.lookup(tensor))
     return known;
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointAfterValue(tensor);
+  if (loop.getRegion().isAncestor(tensor.getParentRegion()))
+    b.setInsertionPointAfterValue(tensor);
+  else
+    b.setInsertionPointToStart(loop.getBody());
   DenseElementsAttr constant;
   Value vector;
   if (matchPattern(tensor, m_Constant(&constant))) {
@@ -279,6 +296,23 @@ void BlockVectorizer::visitChoice(scf::IfOp op) {
   dead.push_back(op);
 }
 
+/// Let a tile be filled by a vector of one number.
+void BlockVectorizer::visitFill(linalg::FillOp op) {
+  auto type = cast<RankedTensorType>(op.getType(0));
+  if (!type.hasStaticShape() || type.getRank() == 0)
+    return;
+  vectors[op.getResult(0)] = vector::BroadcastOp::create(
+      b, vectorTypeOf(op.getResult(0)), op.getInputs()[0]);
+  dead.push_back(op);
+}
+
+/// Let `op`, which spreads one number a column over rows, do so on vectors.
+void BlockVectorizer::visitBroadcast(linalg::BroadcastOp op) {
+  vectors[op->getResult(0)] = vector::BroadcastOp::create(
+      b, vectorTypeOf(op->getResult(0)), vectorOf(op.getInput()));
+  dead.push_back(op);
+}
+
 /// Let `op`, which says whether one of the conditions of a tile holds, give a
 /// number.
 void BlockVectorizer::visitReduction(linalg::ReduceOp op) {
@@ -301,10 +335,27 @@ void BlockVectorizer::visitReduction(linalg::ReduceOp op) {
   dead.push_back(op);
 }
 
-/// Do on vectors what `op` does on tensors, where these have become vectors.
+/// Let `op`, which adds the products of two tiles to a third, do so on vectors.
+void BlockVectorizer::visitProducts(linalg::GenericOp op) {
+  if (!linalg::isaContractionOpInterface(op) ||
+      !vectors.contains(op.getOperand(2)))
+    return;
+  SmallVector<Attribute> iterators;
+  for (utils::IteratorType type : op.getIteratorTypesArray())
+    iterators.push_back(vector::IteratorTypeAttr::get(
+        b.getContext(), type == utils::IteratorType::parallel
+                            ? vector::IteratorType::parallel
+                            : vector::IteratorType::reduction));
+  vectors[op.getResult(0)] = vector::ContractionOp::create(
+      b, vectorOf(op.getOperand(0)), vectorOf(op.getOperand(1)),
+      vectorOf(op.getOperand(2)), op.getIndexingMaps(),
+      b.getArrayAttr(iterators));
+  dead.push_back(op);
+}
+
+/// Do on vectors what `op` does on tiles.
 void BlockVectorizer::visitElementwise(Operation &op) {
-  if (llvm::none_of(op.getOperands(),
-                    [&](Value value) { return vectors.contains(value); }))
+  if (!cast<RankedTensorType>(op.getResult(0).getType()).hasStaticShape())
     return;
   SmallVector<Value> operands;
   for (Value operand : op.getOperands())
@@ -321,19 +372,14 @@ void BlockVectorizer::visit(Operation &op) {
   b.setInsertionPoint(&op);
   b.setLoc(op.getLoc());
   llvm::TypeSwitch<Operation *>(&op)
-      .Case([&](linalg::FillOp fill) {
-        auto type = cast<RankedTensorType>(fill.getType(0));
-        if (!type.hasStaticShape() || type.getRank() == 0)
-          return;
-        vectors[fill.getResult(0)] = vector::BroadcastOp::create(
-            b, vectorTypeOf(fill.getResult(0)), fill.getInputs()[0]);
-        dead.push_back(fill);
-      })
+      .Case([&](linalg::FillOp fill) { visitFill(fill); })
       .Case([&](tensor::PadOp pad) {
         vectors[pad.getResult()] = readPadded(b, pad);
         dead.push_back(pad);
       })
+      .Case([&](linalg::BroadcastOp columns) { visitBroadcast(columns); })
       .Case([&](linalg::ReduceOp reduce) { visitReduction(reduce); })
+      .Case([&](linalg::GenericOp products) { visitProducts(products); })
       .Case([&](tensor::ExtractOp extract) {
         // Of what a reduction gave.
         Value scalar = vectors.lookup(extract.getTensor());

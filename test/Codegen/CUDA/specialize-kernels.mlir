@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --attn-specialize-kernels | FileCheck %s
+// RUN: attn-opt %s --attn-specialize-kernels --split-input-file | FileCheck %s
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (n, k)>
@@ -47,6 +47,61 @@ module attributes {gpu.container_module} {
       %kt = vector.transfer_read %k[%c0, %c0], %pad {in_bounds = [true, true]} : memref<32x64xf16, strided<[?, ?], offset: ?>>, vector<32x64xf16>
       %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %qt, %kt, %zero : vector<64x64xf16>, vector<32x64xf16> into vector<64x32xf32>
       vector.transfer_write %s, %o[%c0, %c0] {in_bounds = [true, true]} : vector<64x32xf32>, memref<64x32xf32>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// A loop over columns by whole chunks begins each at a multiple of 16 bytes; one over single columns does not.
+//
+// CHECK: gpu.func @chunks(
+// CHECK-SAME: attn.aligned = true
+// CHECK: gpu.func @chunks_any(
+// CHECK: gpu.func @columns(
+// CHECK-NOT: attn.aligned
+module attributes {gpu.container_module} {
+  func.func @launch(%q: memref<64x640xf16>, %o: memref<64x64xf32>) {
+    %c1 = arith.constant 1 : index
+    %c128 = arith.constant 128 : index
+    gpu.launch_func @kernels::@chunks blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1) args(%q : memref<64x640xf16>, %o : memref<64x64xf32>)
+    gpu.launch_func @kernels::@columns blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1) args(%q : memref<64x640xf16>, %o : memref<64x64xf32>)
+    return
+  }
+  gpu.module @kernels {
+    gpu.func @chunks(%q: memref<64x640xf16>, %o: memref<64x64xf32>) kernel
+        attributes {attn.schedule = #attn.schedule<block_m = 64, block_n = 64, rows = 16, columns = 8, lanes = 2, warps = 4, stages = 2>} {
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %c640 = arith.constant 640 : index
+      %pad = arith.constant 0.0 : f16
+      %zero = arith.constant dense<0.0> : vector<64x64xf32>
+      %s = scf.for %i = %c0 to %c640 step %c64 iter_args(%sum = %zero) -> (vector<64x64xf32>) {
+        %t = vector.transfer_read %q[%c0, %i], %pad {in_bounds = [true, true]} : memref<64x640xf16>, vector<64x64xf16>
+        %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %t, %t, %sum : vector<64x64xf16>, vector<64x64xf16> into vector<64x64xf32>
+        scf.yield %next : vector<64x64xf32>
+      }
+      vector.transfer_write %s, %o[%c0, %c0] {in_bounds = [true, true]} : vector<64x64xf32>, memref<64x64xf32>
+      gpu.return
+    }
+    gpu.func @columns(%q: memref<64x640xf16>, %o: memref<64x64xf32>) kernel
+        attributes {attn.schedule = #attn.schedule<block_m = 64, block_n = 64, rows = 16, columns = 8, lanes = 2, warps = 4, stages = 2>} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c576 = arith.constant 576 : index
+      %pad = arith.constant 0.0 : f16
+      %zero = arith.constant dense<0.0> : vector<64x64xf32>
+      %s = scf.for %i = %c0 to %c576 step %c1 iter_args(%sum = %zero) -> (vector<64x64xf32>) {
+        %t = vector.transfer_read %q[%c0, %i], %pad {in_bounds = [true, true]} : memref<64x640xf16>, vector<64x64xf16>
+        %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %t, %t, %sum : vector<64x64xf16>, vector<64x64xf16> into vector<64x64xf32>
+        scf.yield %next : vector<64x64xf32>
+      }
+      vector.transfer_write %s, %o[%c0, %c0] {in_bounds = [true, true]} : vector<64x64xf32>, memref<64x64xf32>
       gpu.return
     }
   }

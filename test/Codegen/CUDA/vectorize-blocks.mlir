@@ -62,3 +62,27 @@ func.func @rules(%q: tensor<1x2x256x64xf16>, %k: tensor<1x2x256x64xf16>,
     -> tensor<1x2x256x64xf16>
   return %o : tensor<1x2x256x64xf16>
 }
+
+// -----
+
+// A projection is one loop over channels; the bias is one vector for all rows.
+//
+// CHECK-LABEL: func.func @projection
+// CHECK: scf.forall {{.*}} {
+// CHECK: scf.for %[[IN:.*]] = %c0 to %c256 step %c64 iter_args(%{{.*}}) -> (vector<128x64xf32>)
+// CHECK: vector.transfer_read %{{.*}}[%{{.*}}, %[[IN]]], %{{.*}} {in_bounds = [false, true]} : tensor<?x256xbf16>, vector<128x64xbf16>
+// CHECK: vector.transfer_read %{{.*}}[%{{.*}}, %[[IN]]], %{{.*}} {in_bounds = [true, true]} : tensor<64x256xbf16>, vector<64x64xbf16>
+// CHECK: vector.contract {{.*}} : vector<128x64xbf16>, vector<64x64xbf16> into vector<128x64xf32>
+// CHECK: arith.extf %{{.*}} : vector<64xbf16> to vector<64xf32>
+// CHECK: vector.broadcast %{{.*}} : vector<64xf32> to vector<128x64xf32>
+// CHECK: arith.addf
+// CHECK: arith.truncf %{{.*}} : vector<128x64xf32> to vector<128x64xbf16>
+// CHECK: vector.transfer_write %{{.*}} {in_bounds = [false, true]} : vector<128x64xbf16>, tensor<?x64xbf16>
+func.func @projection(%x: tensor<1x?x256xbf16>, %w: tensor<64x256xbf16>,
+    %b: tensor<64xbf16>, %o: tensor<8x64xbf16>) -> tensor<1x?x8xbf16> {
+  %y = attn.mha %x query(%w : tensor<64x256xbf16>, %b : tensor<64xbf16>)
+    key(%w : tensor<64x256xbf16>) value(%w : tensor<64x256xbf16>)
+    output(%o : tensor<8x64xbf16>) heads = 1 kv_heads = 1
+    : tensor<1x?x256xbf16> -> tensor<1x?x8xbf16>
+  return %y : tensor<1x?x8xbf16>
+}
