@@ -6,6 +6,7 @@
 #include "attn/Execution/CudaDevice.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 
 #include <dlfcn.h>
 
@@ -130,6 +131,11 @@ llvm::Expected<void *> DriverDevice::allocate(size_t bytes, StringRef) {
 llvm::Expected<std::vector<double>>
 DriverDevice::time(unsigned count, llvm::function_ref<llvm::Error()> launch) {
   std::vector<void *> events(count + 1, nullptr);
+  llvm::scope_exit destroy([&] {
+    for (void *event : events)
+      if (event)
+        functions.destroyEvent(event);
+  });
   for (void *&event : events)
     if (llvm::Error error =
             check(functions.createEvent(&event, 0), "make an event"))
@@ -154,8 +160,6 @@ DriverDevice::time(unsigned count, llvm::function_ref<llvm::Error()> launch) {
       return std::move(error);
     times.push_back(milliseconds);
   }
-  for (void *event : events)
-    functions.destroyEvent(event);
   return times;
 }
 

@@ -74,7 +74,10 @@ IsolatedProcess::IsolatedProcess(llvm::function_ref<void()> work,
   // the default action of either signal ends the process.
   std::signal(SIGXCPU, SIG_DFL);
   std::signal(SIGALRM, SIG_DFL);
-  rlimit limit = {seconds, RLIM_INFINITY};
+  // Nobody may raise a hard limit that somebody set.
+  rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+  getrlimit(RLIMIT_CPU, &limit);
+  limit.rlim_cur = std::min<rlim_t>(seconds, limit.rlim_max);
   setrlimit(RLIMIT_CPU, &limit);
   alarm(kMostWaiting * seconds);
   int null = quiet ? open("/dev/null", O_WRONLY) : -1;

@@ -47,6 +47,8 @@ typedef struct {
                    unsigned block_z, unsigned shared, void *stream,
                    void **parameters, void **extra);
   Result (*get_error)(Result result, const char **text);
+  /// Null where the driver is older than CUDA 12.
+  Result (*get_context_id)(void *context, unsigned long long *id);
 } Driver;
 
 /// A kernel, and how much shared memory it was allowed.
@@ -55,10 +57,12 @@ typedef struct {
   int64_t shared;
 } Kernel;
 
-/// The kernels of a module in one context.
+/// The kernels of a module in one context. Its id tells it from a later one at the
+/// same address; where the driver has none it is 0.
 typedef struct Loaded {
   struct Loaded *next;
   void *context;
+  unsigned long long id;
   Kernel kernels[];
 } Loaded;
 
@@ -117,6 +121,7 @@ static int open_driver_locked(void) {
       return -1;
     *(void **)names[i].place = address;
   }
+  *(void **)&driver.get_context_id = find(library, "cuCtxGetId");
   return driver.init(0) == CUDA_SUCCESS ? 1 : -1;
 }
 
@@ -233,11 +238,18 @@ static Loaded *load(AttnCudaCall *call, const AttnCudaCode *code, void *context,
 /// Return the kernels of `code` in `context`, null where they cannot be loaded.
 static void *find_kernels(AttnCudaCall *call, AttnCudaCode *code, void *context,
                           int device) {
+  unsigned long long id = 0;
+  if (driver.get_context_id &&
+      driver.get_context_id(context, &id) != CUDA_SUCCESS)
+    id = 0;
   lock(&code->lock);
   Loaded *loaded = code->loaded;
-  while (loaded && loaded->context != context)
+  // What was loaded into a context that is gone went with it. Its place in the list
+  // stays: another thread may still launch, and hear an error from the driver.
+  while (loaded && (loaded->context != context || loaded->id != id))
     loaded = loaded->next;
   if (!loaded && (loaded = load(call, code, context, device))) {
+    loaded->id = id;
     loaded->next = code->loaded;
     code->loaded = loaded;
   }

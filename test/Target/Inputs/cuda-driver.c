@@ -8,6 +8,7 @@
 static int architecture = 80, loads, unloads, fails, launch_result;
 static int current_device, retained = -1;
 static void *current = (void *)0x100;
+static unsigned long long context_id = 1;
 static const AttnCudaImage images[] = {
     {80, ATTN_CUDA_CUBIN, "cubin 80"},
     {89, ATTN_CUDA_CUBIN, "cubin 89"},
@@ -20,6 +21,10 @@ static int init(unsigned flags) { return (int)flags; }
 static int get_context(void **context) {
   *context = current;
   return 0;
+}
+static int get_context_id(void *context, unsigned long long *id) {
+  *id = context == (void *)0x100 ? context_id : 0;
+  return context != (void *)0x100;
 }
 static int set_context(void *context) {
   current = context;
@@ -86,6 +91,7 @@ static void *lookup(const char *name) {
   } functions[] = {{"cuInit", (void *)init},
                    {"cuCtxGetCurrent", (void *)get_context},
                    {"cuCtxSetCurrent", (void *)set_context},
+                   {"cuCtxGetId", (void *)get_context_id},
                    {"cuDevicePrimaryCtxRetain", (void *)retain_context},
                    {"cuCtxGetDevice", (void *)get_device},
                    {"cuDeviceGetAttribute", (void *)get_attribute},
@@ -159,6 +165,9 @@ static void check_launches(void) {
   printf(", %d loaded\n", loads);
   current = (void *)0x100;
   printf("back: %d", begin(&call, &code, 0, 0));
+  printf(", %d loaded\n", loads);
+  context_id = 2;
+  printf("new context at its address: %d", begin(&call, &code, 0, 0));
   printf(", %d loaded\n", loads);
   launch_second(&call, 7, 65535, 1, 1024);
   launch_second(&call, 7, 0, 1, 1024);
