@@ -10,6 +10,8 @@
 
 #include "attn/Codegen/RuntimeChecks.h"
 
+#include "SearchLoops.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -165,7 +167,7 @@ void CheckBuilder::inTable(StringRef name, Value positions, StringRef tableName,
   SmallVector<Value> lower(rank, zero), upper, steps(rank, one);
   for (int64_t dim = 0; dim < rank; ++dim)
     upper.push_back(tensor::DimOp::create(builder, loc, positions, dim));
-  // Carries whether a position was outside, and the last that was.
+  // Carries whether a position was outside, and the first that was.
   scf::LoopNest nest = scf::buildLoopNest(
       builder, loc, lower, upper, steps, ValueRange{good, none},
       [&](OpBuilder &b, Location loc, ValueRange at,
@@ -179,9 +181,11 @@ void CheckBuilder::inTable(StringRef name, Value positions, StringRef tableName,
         // One unsigned comparison covers both sides.
         Value outside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge,
                                               position, limit);
-        return {arith::OrIOp::create(b, loc, state[0], outside),
-                arith::SelectOp::create(b, loc, outside, position, state[1])};
+        scf::ValueVector next(state.begin(), state.end());
+        keepFirst(b, loc, outside, position, next);
+        return next;
       });
+  markSearch(nest.loops, {2});
   add(nest.results[0], nest.results[1], limit,
       ("expects '" + name + "' to lie inside '" + tableName +
        "', got position %lld of %lld")

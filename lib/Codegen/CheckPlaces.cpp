@@ -1,7 +1,7 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Checks of the numbers that say where rows and keys lie: a loop over all of them that keeps what is wrong with one.
+// Checks of the numbers that say where rows and keys lie: a loop over all of them that keeps what is wrong with the first.
 //
 //   %wrong, %page = scf.for %b ... scf.for %p = first page of %b to end of its pages {
 //     %entry = tensor.extract %table[%b, %p]
@@ -9,6 +9,9 @@
 //   }
 
 #include "attn/Codegen/RuntimeChecks.h"
+
+#include "SearchLoops.h"
+
 #include "attn/IR/AttentionShape.h"
 #include "attn/IR/Indices.h"
 #include "attn/IR/KeyExclusion.h"
@@ -52,6 +55,21 @@ Value CheckBuilder::ifGoodSoFar(Value count) {
   return arith::SelectOp::create(builder, op->getLoc(), good, count, none);
 }
 
+/// Return the last of the elements of `ends` from `from` to before `to`, or 0 where
+/// there is none.
+static Value readLast(OpBuilder &builder, Location loc, Value ends, Value from,
+                      Value to) {
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  auto loop = scf::ForOp::create(
+      builder, loc, from, to, one, zero,
+      [&](OpBuilder &b, Location, Value at, ValueRange) {
+        ImplicitLocOpBuilder nested(loc, b);
+        scf::YieldOp::create(b, loc, readIndex(nested, ends, at));
+      });
+  return loop.getResult(0);
+}
+
 void CheckBuilder::sequences(StringRef name, Value ends,
                              const NamedExtent &total) {
   Location loc = op->getLoc();
@@ -66,39 +84,31 @@ void CheckBuilder::sequences(StringRef name, Value ends,
   if (cast<RankedTensorType>(ends.getType()).isDynamicDim(0))
     require(differs(Predicate::slt, count, one), count, one,
             "expects " + quoted + " of at least 1 element, got %lld");
-  // The first is what comes before all; so is what there is none of.
   Value used = ifGoodSoFar(count);
   Value falls = arith::ConstantIntOp::create(builder, loc, 0, /*width=*/1);
-  auto loop = scf::ForOp::create(builder, loc, zero, used, one,
-                                 ValueRange{falls, zero, zero, zero});
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    ValueRange state = loop.getRegionIterArgs();
-    ImplicitLocOpBuilder nested(loc, builder);
-    Value next = readIndex(nested, ends, loop.getInductionVar());
-    Value isFirst = differs(Predicate::eq, loop.getInductionVar(), zero);
-    Value before =
-        arith::SelectOp::create(builder, loc, isFirst, next, state[3]);
-    Value wrong = differs(Predicate::slt, next, before);
-    Value any = arith::OrIOp::create(builder, loc, state[0], wrong);
-    auto keep = [&](Value value, Value old) -> Value {
-      return arith::SelectOp::create(builder, loc, wrong, value, old);
-    };
-    scf::YieldOp::create(
-        builder, loc,
-        ValueRange{any, keep(next, state[1]), keep(before, state[2]), next});
-  }
-  Value extent = readExtent(total), last = loop.getResult(3);
-  auto first = scf::ForOp::create(
-      builder, loc, zero,
-      arith::MinSIOp::create(builder, loc, used, one).getResult(), one,
-      ValueRange{zero}, [&](OpBuilder &b, Location, Value at, ValueRange) {
+  auto loop = scf::ForOp::create(
+      builder, loc, one, used, one, ValueRange{falls, zero, zero},
+      [&](OpBuilder &b, Location, Value at, ValueRange given) {
         ImplicitLocOpBuilder nested(loc, b);
-        scf::YieldOp::create(b, loc, readIndex(nested, ends, at));
+        Value previous = arith::SubIOp::create(nested, at, one);
+        Value before = readIndex(nested, ends, previous);
+        Value next = readIndex(nested, ends, at);
+        Value wrong =
+            arith::CmpIOp::create(nested, Predicate::slt, next, before);
+        SmallVector<Value> state(given);
+        keepFirst(nested, loc, wrong, {next, before}, state);
+        scf::YieldOp::create(nested, state);
       });
-  require(differs(Predicate::ne, first.getResult(0), zero), first.getResult(0),
-          zero, "expects " + quoted + " to begin with 0, got %lld");
+  markSearch(loop, {3});
+  // Of no elements neither is read.
+  Value first = readLast(builder, loc, ends, zero,
+                         arith::MinSIOp::create(builder, loc, used, one));
+  Value end = arith::MaxSIOp::create(builder, loc, used, one);
+  Value last = readLast(builder, loc, ends,
+                        arith::SubIOp::create(builder, loc, end, one), used);
+  Value extent = readExtent(total);
+  require(differs(Predicate::ne, first, zero), first, zero,
+          "expects " + quoted + " to begin with 0, got %lld");
   require(loop.getResult(0), loop.getResult(1), loop.getResult(2),
           "expects " + quoted + " never to fall, got %lld after %lld");
   Value isShort = differs(Predicate::ne, last, extent);
@@ -202,11 +212,12 @@ void CheckBuilder::pages(SdpaOp sdpa) {
         ImplicitLocOpBuilder nested(loc, at);
         Value given = readIndex(nested, table, {entry, number});
         Value wrong = isOutside(nested, given, pool);
-        Value any = arith::OrIOp::create(nested, state[0], wrong);
-        scf::YieldOp::create(
-            nested, ValueRange{any, keepIf(nested, wrong, given, state[1])});
+        SmallVector<Value> next(state);
+        keepFirst(nested, loc, wrong, given, next);
+        scf::YieldOp::create(nested, next);
       });
   scf::YieldOp::create(b, inner.getResults());
+  markSearch({outer, inner}, {2});
   require(outer.getResult(0), outer.getResult(1), pool,
           "expects 'page_table' to name pages of 'key', got page %lld of %lld");
 }
@@ -269,8 +280,8 @@ void CheckBuilder::places(CacheAppendOp append) {
         Value position = readPlace(nested, append, row);
         Value outside = isOutside(nested, position, keys);
         scf::ValueVector next(state.begin(), state.end());
-        next[0] = arith::OrIOp::create(nested, state[0], outside);
-        next[1] = keepIf(nested, outside, position, state[1]);
+        MutableArrayRef<Value> answers(next);
+        keepFirst(nested, loc, outside, position, answers.take_front(2));
         if (table) {
           // (Of what is outside of the table no page is missing.)
           Value given =
@@ -280,12 +291,12 @@ void CheckBuilder::places(CacheAppendOp append) {
               arith::ConstantIntOp::create(nested, 1, /*width=*/1));
           Value missing = arith::AndIOp::create(
               nested, isOutside(nested, given, pool), isInside);
-          next[2] = arith::OrIOp::create(nested, state[2], missing);
-          next[3] = keepIf(nested, missing, given, state[3]);
+          keepFirst(nested, loc, missing, given, answers.drop_front(2));
         }
         at.setInsertionPointToEnd(at.getInsertionBlock());
         return next;
       });
+  markSearch(nest.loops, {2, 2});
   require(
       nest.results[0], nest.results[1], keys,
       "expects 'positions' to lie inside 'cache', got position %lld of %lld");

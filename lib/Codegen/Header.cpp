@@ -73,6 +73,9 @@ static constexpr char kCudaContract[] = R"(
  * NAME_shape writes the extents of the outputs into their `shape`; `ndim` and
  * `shape` of an output must be set, and the data of all tensors is not read.
  *
+ * Weights are read where they lie, in rows: there is no NAME_pack and no
+ * NAME_packed, which a CPU has.
+ *
  * NAME_apply and the like are the same for callers that have all pointers in one
  * array, inputs first. All of them may be called by several threads at once.
  */

@@ -10,6 +10,7 @@
 // bounded so, and for one that does read outside.
 
 #include "RegionChecks.h"
+#include "SearchLoops.h"
 
 #include "attn/Analysis/BlockRange.h"
 #include "attn/IR/KeyExclusion.h"
@@ -245,9 +246,8 @@ SmallVector<Value> RegionChecker::visit(ValueRange at, ValueRange state) {
         Value outside =
             arith::CmpIOp::create(b, Predicate::uge, index, extentOf(read));
         outside = arith::AndIOp::create(b, outside, kept);
-        after[2 * i] = arith::OrIOp::create(b, after[2 * i], outside);
-        after[2 * i + 1] =
-            arith::SelectOp::create(b, outside, index, after[2 * i + 1]);
+        keepFirst(b, b.getLoc(), outside, index,
+                  MutableArrayRef(after).slice(2 * i, 2));
       }
     };
     Value yielded = look(region, listen);
@@ -304,6 +304,7 @@ void RegionChecker::run() {
               inner.setInsertionPointToEnd(inner.getInsertionBlock());
               return scf::ValueVector(after.begin(), after.end());
             });
+        markSearch(nest.loops, SmallVector<int64_t>(reads.size(), 2));
         scf::YieldOp::create(nested, loc, nest.results);
       });
   for (auto [i, read] : llvm::enumerate(reads))

@@ -36,13 +36,15 @@ public:
   /// Bring `tensors` to the device, then the workspace.
   llvm::Error prepare(ArrayRef<HostTensor> tensors, size_t inputs);
   llvm::Error launch();
-  /// Fail where a check of data has failed.
-  llvm::Error checkStatus();
+  /// Fail where a check of data has failed, and say so if one of `tensors`, from
+  /// number `first` on, was written all the same.
+  llvm::Error checkStatus(ArrayRef<HostTensor> tensors, size_t first);
   /// Copy the tensors from number `first` on back.
   llvm::Error fetch(ArrayRef<HostTensor> tensors, size_t first);
 
 private:
   llvm::Error allocateWorkspace();
+  llvm::Error checkUntouched(ArrayRef<HostTensor> tensors, size_t first);
   llvm::Error callEntry(StringRef suffix,
                         llvm::function_ref<int(void *, char *)> call);
 
@@ -135,16 +137,37 @@ llvm::Error DeviceCall::launch() {
   });
 }
 
-llvm::Error DeviceCall::checkStatus() {
+/// Fail unless `tensors` are on the device as they were brought there.
+llvm::Error DeviceCall::checkUntouched(ArrayRef<HostTensor> tensors,
+                                       size_t first) {
+  for (size_t index = first; index < tensors.size(); ++index) {
+    Extent extent = getExtent(tensors[index]);
+    std::string own(extent.bytes, '\0');
+    if (llvm::Error error =
+            device.copyOut(own.data(), memories[index], extent.bytes))
+      return error;
+    if (own != StringRef(extent.begin, extent.bytes))
+      return llvm::createStringError(
+          "result " + Twine(index - first) +
+          " is written though a check of data has failed");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error DeviceCall::checkStatus(ArrayRef<HostTensor> tensors,
+                                    size_t first) {
   if (!workspace)
     return llvm::Error::success();
   int64_t status[kStatusWords] = {};
   if (llvm::Error error = device.copyOut(status, workspace, sizeof status))
     return error;
   using Entry = int (*)(const int64_t *, char *, size_t);
-  return callEntry("_status", [&](void *address, char *message) {
+  llvm::Error failed = callEntry("_status", [&](void *address, char *message) {
     return reinterpret_cast<Entry>(address)(status, message, kMessageBytes);
   });
+  if (!failed)
+    return failed;
+  return llvm::joinErrors(std::move(failed), checkUntouched(tensors, first));
 }
 
 llvm::Error DeviceCall::fetch(ArrayRef<HostTensor> tensors, size_t first) {
@@ -186,7 +209,7 @@ llvm::Error CudaCalls::run(StringRef function, ArrayRef<HostTensor> inputs,
   if (!reports.empty())
     return llvm::createStringError("the emulator reports:\n" +
                                    llvm::join(reports, "\n"));
-  if (llvm::Error error = call.checkStatus())
+  if (llvm::Error error = call.checkStatus(tensors, inputs.size()))
     return error;
   return call.fetch(tensors, inputs.size());
 }

@@ -14,8 +14,9 @@ def PlaceWorkspace : Pass<"attn-place-workspace", "::mlir::ModuleOp"> {
     Gives every function with a signature a further argument, the workspace, and
     replaces its allocations by views of it. A private function `f.workspace` of the
     same arguments says how many bytes it has. A size that only the device knows is
-    replaced by that of the tensor which it is a part of. Afterwards nothing is
-    allocated.
+    replaced by that of the tensor which it is a part of. Allocations that are never
+    needed at once share memory, as large as the largest of them. Afterwards nothing
+    is allocated.
 
     ```mlir
     func.func @f(%x: memref<?xf32>) -> i32 {
@@ -47,8 +48,9 @@ def OutlineKernels : Pass<"attn-outline-kernels", "::mlir::ModuleOp"> {
     program of thread blocks and becomes the body of a kernel as it is. A linalg op
     gets a thread for each place of its parallel dimensions, and any other op that
     the host cannot run is the work of one thread. What is read from memory, and
-    what follows from it, is computed again in each kernel that needs it. Afterwards
-    a function only computes sizes and launches.
+    what follows from it, is computed again in each kernel that needs it. Checks of
+    data come first, in one block whose threads share loops with `attn.search`.
+    Afterwards a function only computes sizes and launches.
 
     ```mlir
     linalg.fill ins(%zero : f32) outs(%y : memref<?xf32>)

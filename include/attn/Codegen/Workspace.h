@@ -28,6 +28,8 @@ inline constexpr llvm::StringLiteral kCodeSymbolName = "attn.code";
 /// Words of the status at the beginning of the workspace: the number of the failed
 /// check, and the two numbers of its message.
 inline constexpr int64_t kStatusWords = 3;
+/// And with those behind it, through which threads of a check speak.
+inline constexpr int64_t kCheckWords = 8;
 
 /// Names of the private functions that belong to the public one of `name`: the
 /// checks that read data, and the size of the workspace.

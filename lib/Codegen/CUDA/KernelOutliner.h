@@ -22,6 +22,8 @@ namespace mlir::attn {
 
 /// Threads of a block where each computes an element.
 inline constexpr int64_t kThreads = 128;
+/// Threads of the block that checks data.
+inline constexpr int64_t kCheckThreads = 512;
 /// Blocks of a kernel whose number of elements the host cannot know.
 inline constexpr int64_t kBlocksOfUnknown = 32;
 
@@ -46,6 +48,7 @@ private:
   LogicalResult outlineLinalg(linalg::LinalgOp op);
   LogicalResult outlineSerial(Operation *op);
   LogicalResult outlineChecks(func::FuncOp checks);
+  LogicalResult outlineSearches(scf::IfOp branch, Value words);
 
   /// One thread block a step of `forall`.
   LogicalResult outlineBlocks(scf::ForallOp forall, int64_t warps);

@@ -20,8 +20,11 @@
 // the host cannot know, since it is read from memory, each kernel computes again; loops over such numbers are the work
 // of one thread.
 
+#include "DistributeChecks.h"
 #include "KernelOutliner.h"
 #include "ThreadKernel.h"
+
+#include "../SearchLoops.h"
 
 #include "attn/Codegen/CudaPasses.h"
 #include "attn/Codegen/Signature.h"
@@ -111,16 +114,32 @@ LogicalResult KernelOutliner::visit(Block &block) {
   return success();
 }
 
-/// Launch, before all else, one thread that writes the status.
+/// Let only the first thread of a block store to `words`.
+static void storeOnce(gpu::GPUFuncOp kernel, Value words) {
+  Operation *terminator = kernel.getBody().front().getTerminator();
+  OpBuilder b(terminator);
+  Location loc = kernel.getLoc();
+  Value thread = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value isFirst =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, thread, zero);
+  auto branch = scf::IfOp::create(b, loc, isFirst);
+  for (Operation *user : llvm::make_early_inc_range(words.getUsers()))
+    user->moveBefore(branch.thenBlock()->getTerminator());
+}
+
+/// Launch, before all else, a block of threads that write the status.
 LogicalResult KernelOutliner::outlineChecks(func::FuncOp checks) {
   Location loc = function.getLoc();
   Block &entry = function.getBody().front();
   OpBuilder builder = OpBuilder::atBlockBegin(&entry);
   Value workspace = entry.getArguments().back();
-  auto type = MemRefType::get({kStatusWords}, builder.getI64Type());
-  Value zero = constant(builder, loc, 0);
-  Value words =
-      memref::ViewOp::create(builder, loc, type, workspace, zero, ValueRange());
+  auto view = [&](int64_t words) -> Value {
+    return memref::ViewOp::create(
+        builder, loc, MemRefType::get({words}, builder.getI64Type()), workspace,
+        constant(builder, loc, 0), ValueRange());
+  };
+  Value visible = view(kStatusWords), words = view(kCheckWords);
   // What the kernel is made from: a branch that is always taken.
   Value yes = arith::ConstantIntOp::create(builder, loc, 1, /*width=*/1);
   auto branch = scf::IfOp::create(builder, loc, yes);
@@ -135,10 +154,37 @@ LogicalResult KernelOutliner::outlineChecks(func::FuncOp checks) {
     memref::StoreOp::create(builder, loc, mapping.lookupOrDefault(value), words,
                             constant(builder, loc, number));
   checks.erase();
-  if (failed(outlineSerial(branch)))
+  if (failed(outlineSearches(branch, words)))
     return failure();
-  status = words;
+  status = visible;
   function->setAttr(kGuardedAttrName, b.getUnitAttr());
+  return success();
+}
+
+/// One block for `branch`, whose threads share its searches and write `words`.
+LogicalResult KernelOutliner::outlineSearches(scf::IfOp branch, Value words) {
+  bool searches =
+      branch
+          ->walk([](Operation *op) {
+            return WalkResult(failure(op->hasAttr(kSearchAttrName)));
+          })
+          .wasInterrupted();
+  LaunchShape shape;
+  shape.threads = searches ? kCheckThreads : 1;
+  IRMapping mapping;
+  auto kernel = createKernel(branch, shape, mapping);
+  if (failed(kernel))
+    return failure();
+  OpBuilder inner(kernel->getBody().front().getTerminator());
+  // (The branch is none any more.)
+  for (Operation &op : branch.thenBlock()->without_terminator())
+    inner.clone(op, mapping);
+  branch->erase();
+  if (failed(lowerToLoops(kernel->getBody())))
+    return failure();
+  Value own = mapping.lookup(words);
+  storeOnce(*kernel, own);
+  distributeSearches(*kernel, shape.threads, own);
   return success();
 }
 

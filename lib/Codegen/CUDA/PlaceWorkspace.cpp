@@ -13,9 +13,11 @@
 //     %a = memref.view %workspace[%c256][%m] : memref<?xi8> to memref<?x64xf32>
 //   func.func private @f.workspace(%q: memref<?x64xf32>, ...) -> index     how many bytes it is
 //
-// The first bytes are the status, which kernels write and the caller may read.
+// The first bytes are the status, which kernels write and the caller may read. What is never needed at once has the
+// same bytes.
 
 #include "DeviceValues.h"
+#include "WorkspaceSlots.h"
 
 #include "attn/Codegen/CudaPasses.h"
 #include "attn/Codegen/Signature.h"
@@ -56,8 +58,9 @@ private:
   }
   Value findLimit(Value size);
   FailureOr<Value> boundOnHost(Value size, IRMapping &mapping);
-  FailureOr<Value> addBytes(Value total, memref::AllocOp alloc,
-                            IRMapping &mapping);
+  FailureOr<Value> countBytes(memref::AllocOp alloc, IRMapping &mapping);
+  FailureOr<Value> addSlot(Value total, const WorkspaceSlot &slot,
+                           IRMapping &mapping);
   LogicalResult measure();
   LogicalResult place();
 
@@ -65,7 +68,7 @@ private:
   Location loc;
   OpBuilder b;
   DeviceValues device;
-  SmallVector<memref::AllocOp> allocs;
+  SmallVector<WorkspaceSlot> slots;
 };
 } // namespace
 
@@ -126,17 +129,11 @@ FailureOr<Value> WorkspacePlacer::boundOnHost(Value size, IRMapping &mapping) {
   return failure();
 }
 
-/// Return `total` and the bytes of `alloc`, rounded up.
-FailureOr<Value> WorkspacePlacer::addBytes(Value total, memref::AllocOp alloc,
-                                           IRMapping &mapping) {
-  MemRefType type = alloc.getType();
-  Type element = type.getElementType();
-  int64_t bits = isa<IndexType>(element) ? 64 : element.getIntOrFloatBitWidth();
-  int64_t known = llvm::divideCeil(bits, 8);
-  for (int64_t extent : type.getShape())
-    if (ShapedType::isStatic(extent))
-      known *= extent;
-  Value bytes = arith::ConstantIndexOp::create(b, loc, known);
+/// Return the bytes of `alloc`.
+FailureOr<Value> WorkspacePlacer::countBytes(memref::AllocOp alloc,
+                                             IRMapping &mapping) {
+  Value bytes =
+      arith::ConstantIndexOp::create(b, loc, countKnownBytes(alloc.getType()));
   for (Value size : alloc.getDynamicSizes()) {
     FailureOr<Value> extent = boundOnHost(size, mapping);
     if (failed(extent)) {
@@ -147,8 +144,27 @@ FailureOr<Value> WorkspacePlacer::addBytes(Value total, memref::AllocOp alloc,
     }
     bytes = arith::MulIOp::create(b, loc, bytes, *extent);
   }
+  return bytes;
+}
+
+/// Return `total` and the bytes of the largest of `slot`, rounded up.
+FailureOr<Value> WorkspacePlacer::addSlot(Value total,
+                                          const WorkspaceSlot &slot,
+                                          IRMapping &mapping) {
+  Value largest;
+  for (size_t i = 0; i < slot.size(); ++i) {
+    if (llvm::any_of(ArrayRef(slot).take_front(i), [&](memref::AllocOp other) {
+          return haveSameSize(slot[i], other);
+        }))
+      continue;
+    FailureOr<Value> bytes = countBytes(slot[i], mapping);
+    if (failed(bytes))
+      return failure();
+    largest =
+        largest ? arith::MaxUIOp::create(b, loc, largest, *bytes) : *bytes;
+  }
   Value unit = arith::ConstantIndexOp::create(b, loc, kAlignment);
-  Value units = arith::CeilDivUIOp::create(b, loc, bytes, unit);
+  Value units = arith::CeilDivUIOp::create(b, loc, largest, unit);
   return arith::AddIOp::create(b, loc, total,
                                arith::MulIOp::create(b, loc, units, unit))
       .getResult();
@@ -166,8 +182,8 @@ LogicalResult WorkspacePlacer::measure() {
   IRMapping mapping;
   mapping.map(function.getArguments(), size.getArguments());
   Value total = addStatus();
-  for (memref::AllocOp alloc : allocs) {
-    FailureOr<Value> next = addBytes(total, alloc, mapping);
+  for (const WorkspaceSlot &slot : slots) {
+    FailureOr<Value> next = addSlot(total, slot, mapping);
     if (failed(next))
       return failure();
     total = *next;
@@ -185,16 +201,18 @@ LogicalResult WorkspacePlacer::place() {
   IRMapping mapping;
   mapping.map(function.getArguments(), function.getArguments());
   Value total = addStatus();
-  for (memref::AllocOp alloc : allocs) {
-    FailureOr<Value> next = addBytes(total, alloc, mapping);
+  for (const WorkspaceSlot &slot : slots) {
+    FailureOr<Value> next = addSlot(total, slot, mapping);
     if (failed(next))
       return failure();
-    OpBuilder at(alloc);
-    auto view =
-        memref::ViewOp::create(at, alloc.getLoc(), alloc.getType(), workspace,
-                               total, alloc.getDynamicSizes());
-    alloc.replaceAllUsesWith(view.getResult());
-    alloc.erase();
+    for (memref::AllocOp alloc : slot) {
+      OpBuilder at(alloc);
+      auto view =
+          memref::ViewOp::create(at, alloc.getLoc(), alloc.getType(), workspace,
+                                 total, alloc.getDynamicSizes());
+      alloc.replaceAllUsesWith(view.getResult());
+      alloc.erase();
+    }
     total = *next;
   }
   function.setType(
@@ -204,7 +222,9 @@ LogicalResult WorkspacePlacer::place() {
 
 LogicalResult WorkspacePlacer::run() {
   function.walk([&](memref::DeallocOp free) { free.erase(); });
+  SmallVector<memref::AllocOp> allocs;
   function.walk([&](memref::AllocOp alloc) { allocs.push_back(alloc); });
+  slots = findSlots(function, allocs);
   if (failed(measure()))
     return failure();
   return place();
