@@ -11,6 +11,7 @@
 #include "attn/IR/AttnGpuOps.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -128,10 +129,21 @@ static std::string lookupLibrary(StringRef name) {
       "log",    "log10", "log1p",    "log2",  "nearbyint", "pow",   "remainder",
       "rint",   "round", "sin",      "sinh",  "sqrt",      "tan",   "tanh",
       "tgamma", "trunc"};
-  if (name == "rsqrtf")
-    return "attn_cuda_rsqrt";
-  if (name == "rsqrt")
-    return "attn_cuda_rsqrt_f64";
+  static const llvm::StringMap<StringRef> kOthers = {
+      {"abs", "abs"},
+      {"llabs", "llabs"},
+      {"rsqrtf", "attn_cuda_rsqrt"},
+      {"rsqrt", "attn_cuda_rsqrt_f64"},
+      {"powif", "attn_cuda_powi"},
+      {"powi", "attn_cuda_powi_f64"},
+      {"isnanf", "attn_cuda_isnan"},
+      {"isnand", "attn_cuda_isnan_f64"},
+      {"isinff", "attn_cuda_isinf"},
+      {"isinfd", "attn_cuda_isinf_f64"},
+      {"finitef", "attn_cuda_isfinite"},
+      {"isfinited", "attn_cuda_isfinite_f64"}};
+  if (auto other = kOthers.find(name); other != kOthers.end())
+    return other->second.str();
   name.consume_front("fast_");
   StringRef base = name;
   if (kSame.contains(base) || (base.consume_back("f") && kSame.contains(base)))

@@ -81,17 +81,26 @@ gpu.module @matrices {
 
 // -----
 
-// Functions of libdevice are those of libm.
+// Functions of libdevice are those of libm, or the run time's own.
 //
 // CHECK-LABEL: llvm.func @tanhf(f32) -> f32
 // CHECK: llvm.func @math.k(
 // CHECK: llvm.call @tanhf(
 // CHECK: llvm.call @attn_cuda_exp2(
+// CHECK: llvm.call @abs(
+// CHECK: llvm.call @attn_cuda_powi(
+// CHECK: llvm.call @attn_cuda_isnan_f64(
 gpu.module @math {
   llvm.func @__nv_tanhf(f32) -> f32
-  llvm.func @k(%x: f32) attributes {nvvm.kernel} {
+  llvm.func @__nv_abs(i32) -> i32
+  llvm.func @__nv_powif(f32, i32) -> f32
+  llvm.func @__nv_isnand(f64) -> i32
+  llvm.func @k(%x: f32, %n: i32, %w: f64) attributes {nvvm.kernel} {
     %y = llvm.call @__nv_tanhf(%x) : (f32) -> f32
     %z = attn_gpu.exp2 %y
+    %m = llvm.call @__nv_abs(%n) : (i32) -> i32
+    %p = llvm.call @__nv_powif(%y, %m) : (f32, i32) -> f32
+    %b = llvm.call @__nv_isnand(%w) : (f64) -> i32
     llvm.return
   }
 }
