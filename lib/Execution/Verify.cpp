@@ -89,6 +89,26 @@ static void judgeTwice(Verification &verification, int64_t number,
   judge(verification, "the interpreter", number, result, expected, terms);
 }
 
+/// Return the coarser one of `kind` and of the types that weights in `function` may
+/// be rounded to, which are those of its queries.
+static ElementKind withRoundedWeights(func::FuncOp function, ElementKind kind) {
+  auto hasQuery = [&](ElementKind wanted) {
+    return function
+        .walk([&](Operation *op) {
+          bool isIt =
+              isa<SdpaOp, MhaOp>(op) &&
+              getElementKind(getElementTypeOrSelf(op->getOperand(0))) == wanted;
+          return isIt ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  };
+  if (kind == ElementKind::F64)
+    return kind;
+  if (kind == ElementKind::BF16 || hasQuery(ElementKind::BF16))
+    return ElementKind::BF16;
+  return hasQuery(ElementKind::F16) ? ElementKind::F16 : kind;
+}
+
 /// Let the interpreter alone judge `results`.
 static llvm::Error judgeFunction(Verification &verification,
                                  func::FuncOp function,
@@ -107,7 +127,7 @@ static llvm::Error judgeFunction(Verification &verification,
     return plain.takeError();
   for (auto [number, result] : llvm::enumerate(results)) {
     ErrorTerms terms;
-    terms.kind = result.getKind();
+    terms.kind = withRoundedWeights(function, result.getKind());
     Expectation expected{&exact[number], &(*plain)[number]};
     if (terms.kind == ElementKind::F64)
       expected.errorScale = kDoublePerSingle;
