@@ -8,11 +8,50 @@
 #include "attn/Codegen/Signature.h"
 
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 using namespace mlir::attn;
+
+namespace {
+/// Ask for an extent of a branch's result in the branch:
+///
+///   %x = scf.if %c -> (tensor<?xf32>) { ... scf.yield %a } else { ... scf.yield %b }
+///   %d = tensor.dim %x, %i
+///
+/// becomes
+///
+///   %d = scf.if %c -> (index) { ... tensor.dim %a, %i } else { ... tensor.dim %b, %i }
+struct DimOfBranch : OpRewritePattern<tensor::DimOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::DimOp op,
+                                PatternRewriter &rewriter) const override {
+    auto branch = op.getSource().getDefiningOp<scf::IfOp>();
+    if (!branch || op->getBlock() != branch->getBlock())
+      return failure();
+    unsigned number = cast<OpResult>(op.getSource()).getResultNumber();
+    auto build = [&](Block &block) {
+      return [&, number](OpBuilder &b, Location loc) {
+        IRMapping mapping;
+        for (Operation &inner : block.without_terminator())
+          b.clone(inner, mapping);
+        Value result =
+            mapping.lookupOrDefault(block.getTerminator()->getOperand(number));
+        Value extent = tensor::DimOp::create(b, loc, result, op.getIndex());
+        scf::YieldOp::create(b, loc, extent);
+      };
+    };
+    auto extents = scf::IfOp::create(
+        rewriter, op.getLoc(), branch.getCondition(),
+        build(*branch.thenBlock()), build(*branch.elseBlock()));
+    rewriter.replaceOp(op, extents);
+    return success();
+  }
+};
+} // namespace
 
 LogicalResult
 mlir::attn::outlineClones(ModuleOp module,
@@ -22,6 +61,7 @@ mlir::attn::outlineClones(ModuleOp module,
   RewritePatternSet patterns(context);
   memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
   memref::populateResolveShapedTypeResultDimsPatterns(patterns);
+  patterns.add<DimOfBranch>(context);
   tensor::DimOp::getCanonicalizationPatterns(patterns, context);
   tensor::CastOp::getCanonicalizationPatterns(patterns, context);
   FrozenRewritePatternSet frozen(std::move(patterns));

@@ -25,6 +25,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
@@ -164,6 +165,51 @@ void attn::setSchedule(OpBuilder &b, SdpaOp op,
 /// The most channels of a head that a block of threads works on.
 static constexpr int64_t kMostChannels = 256;
 
+static bool isData(Value value, DenseSet<Value> &seen);
+
+/// Return whether data says how often `op`, a loop or a branch, runs what is in it, or
+/// it gives numbers that are data.
+static bool isControlledByData(Operation *op, DenseSet<Value> &seen) {
+  auto isAnyData = [&](ValueRange values) {
+    return llvm::any_of(values, [&](Value v) { return isData(v, seen); });
+  };
+  if (isAnyData(op->getOperands()))
+    return true;
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return isAnyData(loop.getYieldedValues());
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return op->getNumResults() > 0 &&
+           (isAnyData(branch.thenYield().getResults()) ||
+            isAnyData(branch.elseYield().getResults()));
+  return !isa<scf::ForallOp>(op);
+}
+
+/// Return whether `value` is a number that is read from memory, where only a GPU
+/// knows it: a number among the arguments, or an element of a tensor.
+static bool isData(Value value, DenseSet<Value> &seen) {
+  if (isa<RankedTensorType>(value.getType()) || !seen.insert(value).second)
+    return false;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    return isa<func::FuncOp>(parent) || isControlledByData(parent, seen);
+  }
+  Operation *op = value.getDefiningOp();
+  if (op->getNumRegions() > 0)
+    return isControlledByData(op, seen);
+  return isa<tensor::ExtractOp>(op) ||
+         llvm::any_of(op->getOperands(),
+                      [&](Value v) { return isData(v, seen); });
+}
+
+/// Return whether data says how often `op` runs: then one thread runs it.
+static bool isUnderData(Operation *op) {
+  DenseSet<Value> seen;
+  Operation *at = op->getParentOp();
+  while (!isa<func::FuncOp>(at) && !isControlledByData(at, seen))
+    at = at->getParentOp();
+  return !isa<func::FuncOp>(at);
+}
+
 /// Return whether a block of threads can work on tiles of `op`.
 static bool isForBlocks(SdpaOp op) {
   auto elementOf = [](Value tensor) { return getElementTypeOrSelf(tensor); };
@@ -171,7 +217,7 @@ static bool isForBlocks(SdpaOp op) {
   if (element.isF64() || elementOf(op.getKey()) != element ||
       elementOf(op.getValue()) != element || op.isPaged() ||
       op.hasPackedRows() || op.hasPackedKeys() || op.getWeights() ||
-      op.getKeyScale() || op.getValueScale())
+      op.getKeyScale() || op.getValueScale() || isUnderData(op))
     return false;
   AttentionShape shape = AttentionShape::get(op);
   return llvm::all_of(ArrayRef{shape.headSize, shape.valueSize},
@@ -265,7 +311,8 @@ static void setBlockSchedule(linalg::GenericOp op) {
   auto weight = cast<RankedTensorType>(op.getDpsInputs()[1].getType());
   Type element = weight.getElementType();
   if (tokens.getElementType() != element || element.isF64() ||
-      !element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 16)
+      !element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 16 ||
+      isUnderData(op))
     return;
   // Single rows of many entries are rows.
   int64_t rows = tokens.getDimSize(tokens.getDimSize(1) == 1 ? 0 : 1);

@@ -101,3 +101,25 @@ func.func @inserted(%x: f32, %n: index) -> tensor<1x?xf32> {
   %all = tensor.insert_slice %filled into %empty[0, 0] [1, %n] [1, 1] : tensor<?xf32> into tensor<1x?xf32>
   return %all : tensor<1x?xf32>
 }
+
+// What a step of a loop hands on is copied to where it took the same from, unless it is
+// computed there.
+//
+// CHECK-LABEL: func.func @steps
+// CHECK:       scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}})
+// CHECK:         %[[SUM:.*]] = linalg.add {{.*}} outs(%{{.*}} : tensor<8xf32>)
+// CHECK:         %[[GROWN:.*]] = linalg.add {{.*}} outs(%[[B]] : tensor<8xf32>)
+// CHECK:         %[[COPY:.*]] = linalg.copy ins(%[[SUM]] : {{.*}}) outs(%[[A]] : {{.*}})
+// CHECK-NEXT:    scf.yield %[[COPY]], %[[GROWN]]
+func.func @steps(%x: tensor<8xf32>, %n: index) -> (tensor<8xf32>, tensor<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %x)
+      -> (tensor<8xf32>, tensor<8xf32>) {
+    %e = tensor.empty() : tensor<8xf32>
+    %sum = linalg.add ins(%a, %a : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    %grown = linalg.add ins(%b, %sum : tensor<8xf32>, tensor<8xf32>) outs(%b : tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %sum, %grown : tensor<8xf32>, tensor<8xf32>
+  }
+  return %r#0, %r#1 : tensor<8xf32>, tensor<8xf32>
+}

@@ -33,3 +33,21 @@ func.func @scalar(%x: f32) -> f32 {
 func.func private @hidden(%x: tensor<?xf32>) -> tensor<?xf32> {
   return %x : tensor<?xf32>
 }
+
+// Those of a branch's result are asked for in the branch.
+//
+// CHECK-LABEL: func.func private @branch.shape
+// CHECK-SAME:    (%{{.*}}: i1, %[[X:.*]]: tensor<?xf32>, %[[Y:.*]]: tensor<?xf32>) -> index
+// CHECK:       %[[EXTENT:.*]] = scf.if %{{.*}} -> (index) {
+// CHECK-NEXT:    tensor.dim %[[X]]
+// CHECK:       } else {
+// CHECK-NEXT:    tensor.dim %[[Y]]
+// CHECK:       return %[[EXTENT]] : index
+func.func @branch(%c: i1, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %r = scf.if %c -> tensor<?xf32> {
+    scf.yield %x : tensor<?xf32>
+  } else {
+    scf.yield %y : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}

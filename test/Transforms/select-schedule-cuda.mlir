@@ -146,3 +146,42 @@ func.func @projections(%many: tensor<1x2048x512xf16>, %few: tensor<16x1x512xf16>
   } -> tensor<16x1x1024xf32>
   return %0, %1 : tensor<1x2048x1024xf32>, tensor<16x1x1024xf32>
 }
+
+// How often a loop runs must be known before kernels are launched: blocks of threads do
+// not work where a number in memory says it.
+//
+// CHECK-LABEL: func.func @counted_by_data
+// CHECK-NOT: schedule
+// CHECK: return
+func.func @counted_by_data(%q: tensor<1x8x64x64xf16>, %n: index) -> tensor<1x8x64x64xf16> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %q) -> tensor<1x8x64x64xf16> {
+    %o = attn.sdpa %a, %q, %q : tensor<1x8x64x64xf16>, tensor<1x8x64x64xf16>, tensor<1x8x64x64xf16> -> tensor<1x8x64x64xf16>
+    scf.yield %o : tensor<1x8x64x64xf16>
+  }
+  return %r : tensor<1x8x64x64xf16>
+}
+
+// Extents are known, and numbers that steps make of them.
+//
+// CHECK-LABEL: func.func @counted_by_extents
+// CHECK: attn.sdpa
+// CHECK-SAME: warps = 4
+func.func @counted_by_extents(%q: tensor<1x8x64x64xf16>, %k: tensor<1x8x?x64xf16>) -> tensor<1x8x64x64xf16> {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %n = tensor.dim %k, %c2 : tensor<1x8x?x64xf16>
+  %r:2 = scf.for %i = %c1 to %n step %c2 iter_args(%a = %q, %m = %c1) -> (tensor<1x8x64x64xf16>, index) {
+    %next = arith.addi %m, %i : index
+    %few = arith.cmpi slt, %next, %n : index
+    %b = scf.if %few -> tensor<1x8x64x64xf16> {
+      %o = attn.sdpa %a, %k, %k : tensor<1x8x64x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x64x64xf16>
+      scf.yield %o : tensor<1x8x64x64xf16>
+    } else {
+      scf.yield %a : tensor<1x8x64x64xf16>
+    }
+    scf.yield %b, %next : tensor<1x8x64x64xf16>, index
+  }
+  return %r#0 : tensor<1x8x64x64xf16>
+}

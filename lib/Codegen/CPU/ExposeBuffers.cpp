@@ -19,7 +19,7 @@
 // An argument may not be written, a result may: one-shot-bufferize inserts copies where a function would write
 // into its arguments. Where the computation of a result starts from a tensor without content, it starts from the
 // result's memory instead, so that it grows in place. Where it starts from an argument, that is copied there first,
-// unless the caller has let it lie there.
+// unless the caller has let it lie there. What a loop hands from one step to the next stays in one place.
 
 #include "ExposeBuffers.h"
 
@@ -207,6 +207,44 @@ static void computeInPlace(OpOperand &use, Value memory) {
   }
 }
 
+/// Return whether `value` is computed in place of `start`.
+static bool growsFrom(Value value, Value start) {
+  if (value == start)
+    return true;
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return false;
+  Operation *op = result.getOwner();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return growsFrom(loop.getTiedLoopInit(result)->get(), start);
+  if (auto loop = dyn_cast<scf::ForallOp>(op))
+    return growsFrom(loop.getTiedOpOperand(result)->get(), start);
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    unsigned number = result.getResultNumber();
+    return growsFrom(branch.thenYield()->getOperand(number), start) &&
+           growsFrom(branch.elseYield()->getOperand(number), start);
+  }
+  if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return growsFrom(op->getOperand(0), start);
+  if (auto destinationStyle = dyn_cast<DestinationStyleOpInterface>(op))
+    return growsFrom(destinationStyle.getTiedOpOperand(result)->get(), start);
+  return false;
+}
+
+/// Let each step of a loop leave the tensors that the next one takes where those of
+/// the one before were.
+static void keepInPlace(scf::ForOp loop) {
+  Operation *yield = loop.getBody()->getTerminator();
+  OpBuilder b(yield);
+  for (auto [number, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
+    Value next = yield->getOperand(number);
+    if (!isa<RankedTensorType>(argument.getType()) || growsFrom(next, argument))
+      continue;
+    auto copy = linalg::CopyOp::create(b, loop.getLoc(), next, argument);
+    yield->setOperand(number, copy.getResult(0));
+  }
+}
+
 /// Write what `function` returns into new arguments and return a status.
 static void exposeResults(func::FuncOp function, func::ReturnOp returnOp) {
   OpBuilder builder(returnOp);
@@ -276,6 +314,7 @@ struct ExposeBuffers : attn::impl::ExposeBuffersBase<ExposeBuffers> {
         return signalPassFailure();
       function->setAttr(kSignatureAttrName, signature->toAttr(&getContext()));
     }
+    function.walk(keepInPlace);
     if (function->hasAttr(kTaskAttrName)) {
       exposeTask(function, returnOp);
       updateType(function, returnOp);

@@ -51,15 +51,35 @@ bool DeviceValues::isOnDevice(Value value) {
   return result;
 }
 
+/// Return the numbers among `values`: memory that comes out of a branch or a loop is one
+/// of several, all known.
+static SmallVector<Value> getNumbers(ValueRange values) {
+  return llvm::to_vector(llvm::make_filter_range(
+      values, [](Value v) { return !isa<BaseMemRefType>(v.getType()); }));
+}
+
 bool DeviceValues::isControlledByDevice(Operation *op) {
-  if (llvm::any_of(op->getOperands(), [&](Value v) { return isOnDevice(v); }))
+  auto isAnyOnDevice = [&](ValueRange values) {
+    return llvm::any_of(values, [&](Value v) { return isOnDevice(v); });
+  };
+  if (isAnyOnDevice(op->getOperands()))
     return true;
-  // A number that comes out of a branch or a loop which reads memory may be what
-  // it read; memory that comes out is one of several, all known.
-  bool givesNumbers = llvm::any_of(op->getResultTypes(), [](Type type) {
-    return !isa<BaseMemRefType>(type);
-  });
-  return (givesNumbers && touchesMemory(op)) || isa<scf::WhileOp>(op);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return op->getNumResults() > 0 &&
+           (isAnyOnDevice(getNumbers(branch.thenYield().getResults())) ||
+            isAnyOnDevice(getNumbers(branch.elseYield().getResults())));
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    // The first step begins with what the host knows; so do all, if each hands on what
+    // it can know then.
+    DeviceValues step;
+    for (Value argument : loop.getBody()->getArguments())
+      step.known[argument] = false;
+    return llvm::any_of(getNumbers(loop.getYieldedValues()),
+                        [&](Value v) { return step.isOnDevice(v); });
+  }
+  // What is read from memory may come out.
+  return (!getNumbers(op->getResults()).empty() && touchesMemory(op)) ||
+         isa<scf::WhileOp>(op);
 }
 
 bool DeviceValues::compute(Value value) {
