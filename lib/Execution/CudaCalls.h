@@ -20,6 +20,8 @@ public:
   static llvm::Expected<std::unique_ptr<CudaCalls>>
   create(const JitLibrary &library, std::unique_ptr<CudaDevice> device);
 
+  CudaDevice &getDevice() const { return *device; }
+
   /// Run `function` once: tensors are in this process's memory. The error is that
   /// of the C entry, of a check of data, or what the emulator reports.
   llvm::Error run(StringRef function, ArrayRef<HostTensor> inputs,

@@ -50,6 +50,8 @@ public:
   time(unsigned count, llvm::function_ref<llvm::Error()> launch) override {
     return llvm::createStringError("expects a GPU to time kernels");
   }
+  void setSeed(uint64_t seed) override;
+  uint64_t countBlockLaunches() const override { return blockLaunches; }
   std::vector<std::string> takeReports() override {
     return emulator->takeReports();
   }
@@ -58,6 +60,7 @@ public:
   int architecture;
   llvm::StringMap<std::unique_ptr<EmulatedKernel>> kernels;
   std::vector<void *> allocations;
+  uint64_t blockLaunches = 0;
   /// Why the last launch failed.
   std::string failure;
 };
@@ -105,6 +108,7 @@ struct Driver {
                     unsigned blockZ, unsigned shared, void *, void **parameters,
                     void **) {
     auto *kernel = static_cast<EmulatedKernel *>(function);
+    kernel->device->blockLaunches += shared > 0;
     llvm::Error error = kernel->device->emulator->launch(
         kernel->name, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared,
         parameters);
@@ -170,6 +174,13 @@ void EmulatedDevice::free(void *memory) {
   std::free(memory);
 }
 
+void EmulatedDevice::setSeed(uint64_t seed) {
+  constexpr uint64_t kEarly = 1;
+  if (seed == kEarly)
+    return emulator->setSchedule(/*seed=*/0, CopyTiming::Early);
+  emulator->setSchedule(seed, seed == 0 ? CopyTiming::Late : CopyTiming::Drawn);
+}
+
 llvm::Error EmulatedDevice::synchronize() {
   current = this;
   return llvm::Error::success();
@@ -180,8 +191,6 @@ mlir::attn::createEmulatedDevice(ModuleOp module,
                                  const CudaRunOptions &options) {
   CudaEmulatorOptions settings;
   settings.track = options.track;
-  settings.seed = options.seed;
-  settings.copies = options.seed == 0 ? CopyTiming::Late : CopyTiming::Drawn;
   auto emulator = CudaEmulator::create(module, settings);
   if (!emulator)
     return emulator.takeError();
@@ -190,5 +199,8 @@ mlir::attn::createEmulatedDevice(ModuleOp module,
   digits.consume_front("sm_");
   int architecture = 0;
   digits.consumeInteger(10, architecture);
-  return std::make_unique<EmulatedDevice>(std::move(*emulator), architecture);
+  auto device =
+      std::make_unique<EmulatedDevice>(std::move(*emulator), architecture);
+  device->setSeed(options.seed);
+  return device;
 }

@@ -203,6 +203,15 @@ unsigned Executor::getThreads() const {
   return static_cast<unsigned>(library->getGetMaxThreads()());
 }
 
+void Executor::setEmulatorSeed(uint64_t seed) const {
+  if (kernels)
+    kernels->getDevice().setSeed(seed);
+}
+
+uint64_t Executor::countBlockLaunches() const {
+  return kernels ? kernels->getDevice().countBlockLaunches() : 0;
+}
+
 void Executor::resetPeakMemory() { resetScratchPeak(); }
 
 int64_t Executor::getPeakMemory() { return getScratchPeak(); }

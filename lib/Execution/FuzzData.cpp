@@ -281,10 +281,6 @@ static void fill(const FuzzCase &fuzz, const FuzzValue &value,
   StringRef name = value.name;
   double amplitude = 1;
   fuzz.get("amplitude").getAsDouble(amplitude);
-  // Whole numbers times numbers of 16 bits are exact in straight loops. Their error,
-  // which limits that of results, then says nothing of what is lost in large scores.
-  if (fuzz.get("op") == "sdpa" && fuzz.get("stored") == "i8")
-    amplitude = std::min(amplitude, 4.0);
   int64_t keys = fuzz.getExtent(fuzz.get("op") == "mha" ? 'A' : 'N');
   if (name == "bias")
     fillBias(fuzz, tensor, random);

@@ -1,87 +1,17 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Random configurations. Sizes stand on either side of vectors, register tiles
-// and blocks; 0 and 1 come often.
+// Random configurations.
 
 #include "attn/Execution/FuzzDraw.h"
 
 #include "FuzzAppend.h"
+#include "FuzzExtents.h"
 #include "FuzzLinear.h"
 
 using namespace mlir::attn;
 using llvm::StringRef;
 using llvm::Twine;
-
-/// Multiply-adds of one case at most: the reference does them one by one.
-constexpr int64_t kMostWork = 600000;
-
-/// Elements of one tensor at most.
-constexpr int64_t kMostElements = 200000;
-
-static int64_t drawLength(FuzzRandom &random) {
-  if (random.onceIn(3))
-    return random.below(131);
-  return random.pick<int64_t>(
-      {0,   1,   1,   2,   3,   5,   7,   8,   9,    12,   15,  16,  17,
-       31,  32,  33,  48,  63,  64,  65,  77,  96,   97,   127, 128, 129,
-       197, 255, 256, 257, 300, 511, 513, 600, 1025, 2049, 4097});
-}
-
-static int64_t drawHeadSize(FuzzRandom &random) {
-  return random.pick<int64_t>({0,  1,  2,  6,  8,  8,   16,  16,  17,
-                               24, 32, 36, 40, 64, 72,  80,  96,  100,
-                               7,  5,  3,  12, 20, 112, 128, 160, 192});
-}
-
-static void drawHeads(FuzzCase &fuzz, FuzzRandom &random) {
-  auto [heads, kvHeads] = random.pick<std::pair<int, int>>({{1, 1},
-                                                            {1, 1},
-                                                            {2, 1},
-                                                            {2, 2},
-                                                            {3, 3},
-                                                            {4, 2},
-                                                            {6, 2},
-                                                            {4, 1},
-                                                            {8, 2},
-                                                            {9, 3},
-                                                            {5, 1},
-                                                            {0, 0},
-                                                            {12, 1},
-                                                            {28, 4},
-                                                            {16, 1},
-                                                            {8, 8}});
-  fuzz.set("H", Twine(heads));
-  fuzz.set("G", Twine(kvHeads));
-}
-
-/// Make extents smaller until the case is cheap. Static ones keep their value
-/// in `keep`.
-static void limitWork(FuzzCase &fuzz, StringRef keep) {
-  auto get = [&](StringRef key) {
-    return std::max<int64_t>(fuzz.getInt(key), 1);
-  };
-  auto isTooMuch = [&] {
-    if (fuzz.get("op") == "linear")
-      return isTooMuchLinear(fuzz);
-    int64_t sizes = get("D") + get("E");
-    int64_t rows = get("B") * get("H") * get("M");
-    int64_t keys = get("B") * get("G") * get("N");
-    return rows * get("N") * sizes > kMostWork ||
-           rows * sizes > kMostElements || keys * sizes > kMostElements ||
-           rows * get("N") > kMostElements;
-  };
-  while (isTooMuch()) {
-    StringRef largest;
-    for (StringRef key : {"B", "M", "N"})
-      if (!keep.contains(key) && (largest.empty() || get(key) > get(largest)))
-        largest = key;
-    // What is static is small enough with the least of the others.
-    if (largest.empty() || get(largest) == 1)
-      return;
-    fuzz.set(largest, Twine(get(largest) * 3 / 4));
-  }
-}
 
 static std::string drawBroadcast(FuzzRandom &random) {
   std::string shape = "BHMN";
@@ -140,23 +70,6 @@ static void drawAttributes(FuzzCase &fuzz, FuzzRandom &random) {
         fuzz.has("offset"))
       fuzz.set("offset", "i32");
   }
-}
-
-static void drawExtents(FuzzCase &fuzz, FuzzRandom &random) {
-  fuzz.set("B", Twine(random.pick({0, 1, 1, 1, 2, 2, 3, 5})));
-  drawHeads(fuzz, random);
-  fuzz.set("M", Twine(random.onceIn(4) ? 1 : drawLength(random)));
-  fuzz.set("N", Twine(drawLength(random)));
-  fuzz.set("D", Twine(drawHeadSize(random)));
-  fuzz.set("E", random.onceIn(2) ? Twine(fuzz.getInt("D"))
-                                 : Twine(drawHeadSize(random)));
-  // One size of 0 is enough, and then not too often.
-  for (StringRef key : {"B", "H", "M", "D", "E"})
-    if (fuzz.getInt(key) == 0 && !random.onceIn(4)) {
-      fuzz.set(key, key == "D" || key == "E" ? "8" : "2");
-      if (key == "H")
-        fuzz.set("G", "1");
-    }
 }
 
 /// Draw regions. What they do with a position that is as far away as numbers go is
@@ -249,7 +162,23 @@ static void drawForm(FuzzCase &fuzz, FuzzRandom &random) {
   fuzz.set("dynamic", dynamic);
 }
 
+/// Draw an attention that blocks of threads of a GPU work on.
+static void drawSdpaForBlocks(FuzzCase &fuzz, FuzzRandom &random) {
+  fuzz.set("type",
+           random.pick<StringRef>({"f16", "f16", "bf16", "bf16", "f32"}));
+  drawScoreOperands(fuzz, random);
+  drawAttributes(fuzz, random);
+  drawRegions(fuzz, random);
+  drawForm(fuzz, random);
+  std::string dynamic = fuzz.get("dynamic").str();
+  llvm::erase_if(dynamic,
+                 [](char letter) { return letter == 'D' || letter == 'E'; });
+  fuzz.set("dynamic", dynamic);
+}
+
 static void drawSdpa(FuzzCase &fuzz, FuzzRandom &random) {
+  if (fuzz.has("device") && !random.onceIn(4))
+    return drawSdpaForBlocks(fuzz, random);
   drawStorage(fuzz, random);
   drawScoreOperands(fuzz, random);
   drawAttributes(fuzz, random);
@@ -332,8 +261,9 @@ static void drawMha(FuzzCase &fuzz, FuzzRandom &random) {
     fuzz.set("dynamic", random.pick<StringRef>({"BMNPA", "MNA", "PA", "BT"}));
 }
 
-FuzzCase mlir::attn::drawFunction(FuzzRandom &random) {
+FuzzCase mlir::attn::drawFunction(FuzzRandom &random, StringRef device) {
   FuzzCase fuzz;
+  fuzz.set("device", device);
   fuzz.set("type",
            random.pick<StringRef>({"f32", "f32", "f32", "f16", "bf16", "f64"}));
   drawExtents(fuzz, random);
@@ -451,8 +381,12 @@ FuzzCase mlir::attn::drawCall(const FuzzCase &fuzz, FuzzRandom &random) {
   if (random.onceIn(3))
     call.set("strides", Twine(1 + random.below(1000000)));
   call.set("guard", random.pick<StringRef>({"back", "front"}));
+  if (call.has("device"))
+    call.set("order", Twine(random.below(random.onceIn(3) ? 2 : 1000)));
   if (random.onceIn(10))
     call.set("amplitude", random.pick<StringRef>({"4", "0.01", "20"}));
+  if (int64_t most = getMostAmplitude(call); call.getInt("amplitude") > most)
+    call.set("amplitude", Twine(most));
   if (call.has("bias") && random.onceIn(2))
     call.set("biasdata", random.pick<StringRef>({"i", "l", "n", "il"}));
   if (call.has("mask") && random.onceIn(2))

@@ -85,6 +85,13 @@ void mlir::attn::drawLinear(FuzzCase &fuzz, FuzzRandom &random) {
     fuzz.set("N", Twine(random.pick({1, 2, 3, 4, 5, 31, 32, 33, 500})));
 }
 
+int64_t mlir::attn::getMostLinearAmplitude(const FuzzCase &fuzz) {
+  if (isDelta(fuzz))
+    return 1;
+  // exp(20) is about all that a sum of products leaves room for in f32.
+  return fuzz.has("feature") ? 4 : 20;
+}
+
 bool mlir::attn::isTooMuchLinear(const FuzzCase &fuzz) {
   auto get = [&](StringRef key) {
     return std::max<int64_t>(fuzz.getInt(key), 1);
@@ -200,13 +207,9 @@ void mlir::attn::fillLinear(const FuzzCase &fuzz, const FuzzValue &value,
   double amplitude = 1;
   if (value.name == "query" || value.name == "key")
     fuzz.get("amplitude").getAsDouble(amplitude);
-  // exp(20) is about all that a sum of products leaves room for in f32.
-  if (fuzz.has("feature"))
-    amplitude = std::min(amplitude, 4.0);
   // With keys of length 1 a delta rule replaces, with longer ones it overshoots.
   if (value.name == "key" && isDelta(fuzz))
-    amplitude = std::min(amplitude, 1.0) *
-                std::sqrt(3.0 / (static_cast<double>(fuzz.getInt("D")) + 3));
+    amplitude *= std::sqrt(3.0 / (static_cast<double>(fuzz.getInt("D")) + 3));
   tensor.forEach([&](int64_t offset) {
     double number = amplitude * random.uniform();
     // Sums of keys, and most betas, are positive.

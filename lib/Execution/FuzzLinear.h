@@ -19,6 +19,9 @@ llvm::Error checkLinear(const FuzzCase &fuzz);
 /// Draw what is linear attention's own, for extents that are drawn.
 void drawLinear(FuzzCase &fuzz, FuzzRandom &random);
 
+/// Return how large the numbers of queries and keys may be.
+int64_t getMostLinearAmplitude(const FuzzCase &fuzz);
+
 /// Return whether the reference would take too long.
 bool isTooMuchLinear(const FuzzCase &fuzz);
 

@@ -40,13 +40,9 @@ std::unique_ptr<FuzzFunction> FuzzFunction::compile(MLIRContext &context,
   }
   CompileOptions options;
   options.optLevel = static_cast<unsigned>(fuzz.getInt("opt"));
-  CudaRunOptions cuda;
-  if (fuzz.has("device")) {
+  if (fuzz.has("device"))
     options.target = "sm_80";
-    // Each case has another order of threads.
-    cuda.seed = static_cast<uint64_t>(fuzz.getInt("seed")) % 4;
-  }
-  auto executor = Executor::compile(*result->module, options, cuda);
+  auto executor = Executor::compile(*result->module, options);
   if (!executor) {
     complaint = llvm::toString(executor.takeError()) + ": " + diagnostics;
     return nullptr;
@@ -89,7 +85,8 @@ static Complaint checkShapes(const Executor &executor,
   return std::nullopt;
 }
 
-/// Call the function on `threads` threads and expect the bits of `outputs`.
+/// Call the function on `threads` threads, or with those of the emulator in another
+/// order, and expect the bits of `outputs`.
 static Complaint checkThreads(const Executor &executor, const FuzzCase &fuzz,
                               ArrayRef<HostTensor> inputs,
                               ArrayRef<GuardedTensor> outputs,
@@ -98,11 +95,14 @@ static Complaint checkThreads(const Executor &executor, const FuzzCase &fuzz,
   if (!again)
     return llvm::toString(again.takeError());
   executor.setThreads(threads);
+  executor.setEmulatorSeed(static_cast<uint64_t>(fuzz.getInt("order")) + 1);
   if (llvm::Error error = executor.run(kName, inputs, getTensors(*again)))
     return "again: " + llvm::toString(std::move(error));
   for (auto [a, b] : llvm::zip_equal(outputs, *again))
     if (!a.hasSameBits(b))
-      return "other bits on " + std::to_string(threads) + " threads than on 1";
+      return fuzz.has("device") ? "other bits with threads in another order"
+                                : "other bits on " + std::to_string(threads) +
+                                      " threads than on 1";
   return std::nullopt;
 }
 
@@ -174,6 +174,7 @@ Complaint FuzzFunction::run(const FuzzCase &fuzz) const {
     return llvm::toString(outputs.takeError());
   auto arguments = getTensors(*inputs), results = getTensors(*outputs);
   executor->setThreads(static_cast<unsigned>(fuzz.getInt("threads")));
+  executor->setEmulatorSeed(static_cast<uint64_t>(fuzz.getInt("order")));
   llvm::Error error = executor->run(kName, arguments, results);
   if (isRefusedAtRunTime(fuzz))
     return checkRefusal(std::move(error), *outputs);
@@ -194,10 +195,4 @@ Complaint FuzzFunction::run(const FuzzCase &fuzz) const {
   if (check == "entry" && fuzz.getInt("B") > 0)
     return checkEntry(*executor, fuzz, arguments, results);
   return std::nullopt;
-}
-
-Complaint mlir::attn::runFuzzCase(MLIRContext &context, const FuzzCase &fuzz) {
-  Complaint complaint;
-  auto function = FuzzFunction::compile(context, fuzz, complaint);
-  return function ? function->run(fuzz) : complaint;
 }

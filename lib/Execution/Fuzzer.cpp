@@ -16,10 +16,14 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Calls of one compiled function, which takes far longer to compile than to
-/// call, with dynamic and with static extents.
-constexpr uint64_t kDynamicCalls = 32;
-constexpr uint64_t kStaticCalls = 8;
+/// Calls of one compiled function, with dynamic and with static extents.
+struct CallCounts {
+  uint64_t dynamic, fixed;
+};
+
+/// On this machine's processor, where it takes far longer to compile than to call,
+/// and in the emulator, where both take as long.
+constexpr CallCounts kCalls = {32, 8}, kEmulatedCalls = {10, 3};
 
 /// Seconds after which a function is taken to hang.
 constexpr unsigned kSeconds = 120;
@@ -101,6 +105,8 @@ private:
       summary.configurations +=
           std::clamp<uint64_t>(shared.getConfigurations(), 1,
                                options.count - summary.configurations);
+      summary.refused += shared.getRefused();
+      summary.onBlocks += shared.getOnBlocks();
       if (!shared.getComplaint().empty())
         report(shared);
     }
@@ -114,32 +120,57 @@ private:
     os.flush();
   }
 
-  void tryOne(const FuzzCase &fuzz, SharedNotes &shared) {
+  /// Compile and run one case. Return whether nothing was wrong.
+  bool tryOne(const FuzzCase &fuzz, SharedNotes &shared) {
+    shared.setCase(fuzz.print());
+    Complaint complaint;
+    auto function = FuzzFunction::compile(context, fuzz, complaint);
+    if (function)
+      return tryCall(*function, fuzz, shared);
     begin(fuzz, shared);
-    if (Complaint complaint = runFuzzCase(context, fuzz))
+    if (complaint)
       shared.setComplaint(*complaint);
+    else
+      shared.countRefused();
+    return !complaint;
+  }
+
+  /// The same for a function that is compiled.
+  bool tryCall(const FuzzFunction &function, const FuzzCase &fuzz,
+               SharedNotes &shared) {
+    begin(fuzz, shared);
+    uint64_t launches = function.countBlockLaunches();
+    if (Complaint complaint = function.run(fuzz)) {
+      shared.setComplaint(*complaint);
+      return false;
+    }
+    if (isRefusedAtRunTime(fuzz))
+      shared.countRefused();
+    else if (function.countBlockLaunches() > launches)
+      shared.countOnBlocks();
+    return true;
   }
 
   /// Compile one function and call it until something is wrong.
   void tryFunction(FuzzRandom &random, SharedNotes &shared) {
-    FuzzCase fuzz = drawFunction(random);
-    fuzz.set("device", options.device);
+    FuzzCase fuzz = drawFunction(random, options.device);
     begin(fuzz, shared);
     Complaint complaint;
     auto function = FuzzFunction::compile(context, fuzz, complaint);
     if (!function)
       return shared.setComplaint(*complaint);
-    uint64_t calls = fuzz.has("dynamic") ? kDynamicCalls : kStaticCalls;
+    CallCounts counts = options.device.empty() ? kCalls : kEmulatedCalls;
+    uint64_t calls = fuzz.has("dynamic") ? counts.dynamic : counts.fixed;
     calls = std::min(calls, options.count - summary.configurations);
     for (uint64_t i = 0; i < calls; ++i) {
       FuzzCase call = drawCall(fuzz, random);
-      begin(call, shared);
       shared.countConfiguration();
       // A static extent that is wrong makes another module.
-      complaint = isRefusedByVerifier(call) ? runFuzzCase(context, call)
-                                            : function->run(call);
-      if (complaint)
-        return shared.setComplaint(*complaint);
+      bool isRight = isRefusedByVerifier(call)
+                         ? tryOne(call, shared)
+                         : tryCall(*function, call, shared);
+      if (!isRight)
+        return;
     }
   }
 

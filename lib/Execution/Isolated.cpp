@@ -19,7 +19,7 @@ using namespace mlir::attn;
 
 /// Plain data, since it is read after its writer has crashed.
 struct SharedNotes::Notes {
-  uint64_t configurations;
+  uint64_t configurations, refused, onBlocks;
   char text[4096];
   char complaint[16384];
 };
@@ -54,8 +54,10 @@ void SharedNotes::setComplaint(StringRef text) {
   copyText(notes->complaint, text);
 }
 void SharedNotes::countConfiguration() { ++notes->configurations; }
+void SharedNotes::countRefused() { ++notes->refused; }
+void SharedNotes::countOnBlocks() { ++notes->onBlocks; }
 void SharedNotes::clear() {
-  notes->configurations = 0;
+  notes->configurations = notes->refused = notes->onBlocks = 0;
   notes->text[0] = notes->complaint[0] = '\0';
 }
 
@@ -64,6 +66,8 @@ StringRef SharedNotes::getComplaint() const { return notes->complaint; }
 uint64_t SharedNotes::getConfigurations() const {
   return notes->configurations;
 }
+uint64_t SharedNotes::getRefused() const { return notes->refused; }
+uint64_t SharedNotes::getOnBlocks() const { return notes->onBlocks; }
 
 IsolatedProcess::IsolatedProcess(llvm::function_ref<void()> work,
                                  unsigned seconds, bool quiet)

@@ -74,6 +74,9 @@ int main(int argc, char **argv) {
       return kWrongUse;
     }
     fuzz.only = *parsed;
+    if (fuzz.device.empty())
+      fuzz.device = parsed->get("device").str();
+    fuzz.only->set("device", fuzz.device);
   } else {
     llvm::outs() << "seed " << options.seed << "\n";
   }
@@ -84,6 +87,10 @@ int main(int argc, char **argv) {
     return kFailed;
   }
   llvm::outs() << summary->configurations << " configurations, "
-               << summary->mismatches << " mismatches\n";
+               << summary->mismatches << " mismatches; " << summary->refused
+               << " had to be refused";
+  if (!fuzz.device.empty())
+    llvm::outs() << ", " << summary->onBlocks << " ran on blocks of threads";
+  llvm::outs() << "\n";
   return summary->mismatches > 0 ? kFailed : 0;
 }

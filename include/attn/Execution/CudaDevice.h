@@ -20,7 +20,8 @@ namespace mlir::attn {
 struct CudaRunOptions {
   bool isEmulated = true;
   /// Of the emulator: whether it checks every access, and the seed of the order in
-  /// which threads run and copies are made; 0: in order, copies late.
+  /// which threads run and copies are made; 0: in order, copies late; 1: in order,
+  /// copies early.
   bool track = true;
   uint64_t seed = 0;
   /// As CudaOptions has it.
@@ -51,6 +52,14 @@ public:
   /// for each.
   virtual llvm::Expected<std::vector<double>>
   time(unsigned count, llvm::function_ref<llvm::Error()> launch) = 0;
+
+  /// Take another seed, as CudaRunOptions has it, from now on. A GPU has an order of
+  /// its own.
+  virtual void setSeed(uint64_t seed) {}
+
+  /// Return how many launches had shared memory, as programs of blocks of threads
+  /// do. A GPU does not count.
+  virtual uint64_t countBlockLaunches() const { return 0; }
 
   /// Return what went wrong since the last call, and forget it.
   virtual std::vector<std::string> takeReports() { return {}; }

@@ -53,6 +53,13 @@ public:
   /// Return how many threads calls of this thread use.
   unsigned getThreads() const;
 
+  /// Take another order of threads and copies, as CudaRunOptions::seed has it, where
+  /// kernels are emulated.
+  void setEmulatorSeed(uint64_t seed) const;
+
+  /// Return how many programs of blocks of threads the emulator has run.
+  uint64_t countBlockLaunches() const;
+
   /// Forget how much memory loaded functions of this process allocated, and
   /// return the most that they have held at once since then, beside outputs.
   static void resetPeakMemory();

@@ -65,6 +65,9 @@ struct FuzzValue {
   std::string getType(const FuzzCase &fuzz) const;
 };
 
+/// Return how large the numbers of queries and keys may be.
+int64_t getMostAmplitude(const FuzzCase &fuzz);
+
 /// Return the operands and the results, in order.
 std::vector<FuzzValue> getFuzzOperands(const FuzzCase &fuzz);
 std::vector<FuzzValue> getFuzzResults(const FuzzCase &fuzz);

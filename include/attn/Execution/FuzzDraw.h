@@ -11,8 +11,9 @@
 
 namespace mlir::attn {
 
-/// Draw a function: an op, its operands and attributes, and all extents.
-FuzzCase drawFunction(FuzzRandom &random);
+/// Draw a function for `device`, as the keyword has it: an op, its operands and
+/// attributes, and all extents.
+FuzzCase drawFunction(FuzzRandom &random, llvm::StringRef device);
 
 /// Draw data for the function of `fuzz`, and other extents where they are
 /// dynamic.

@@ -28,13 +28,13 @@ public:
   /// Call the function and judge what it gives.
   Complaint run(const FuzzCase &fuzz) const;
 
+  /// Return how many programs of blocks of threads calls have run so far.
+  uint64_t countBlockLaunches() const { return executor->countBlockLaunches(); }
+
 private:
   OwningOpRef<ModuleOp> module;
   std::unique_ptr<Executor> executor;
 };
-
-/// Compile and run one case.
-Complaint runFuzzCase(MLIRContext &context, const FuzzCase &fuzz);
 
 } // namespace mlir::attn
 

@@ -31,6 +31,9 @@ struct FuzzOptions {
 
 struct FuzzSummary {
   uint64_t configurations = 0, mismatches = 0;
+  /// Configurations that had to be refused, and were; and those that ran on blocks
+  /// of threads.
+  uint64_t refused = 0, onBlocks = 0;
 };
 
 /// Try configurations; print each mismatch with a line that brings it back to

@@ -24,12 +24,17 @@ public:
 
   void setCase(StringRef text);
   void setComplaint(StringRef text);
+  /// Count a configuration; then, of which kind it was.
   void countConfiguration();
+  void countRefused();
+  void countOnBlocks();
   void clear();
 
   StringRef getCase() const;
   StringRef getComplaint() const;
   uint64_t getConfigurations() const;
+  uint64_t getRefused() const;
+  uint64_t getOnBlocks() const;
 
 private:
   struct Notes;
