@@ -74,16 +74,45 @@ static int64_t chooseChunk(int64_t keys, int64_t blockN) {
   return std::max<int64_t>(least, llvm::alignTo(part, blockN));
 }
 
+/// Rows of all heads of a group that share a tile: 16 each of 8 warps.
+static constexpr int64_t kMostFoldedRows = 128;
+
+/// Return how many rows each head of a group has at most in a tile that they share;
+/// 0 where they do not.
+static int64_t getFoldedRows(const AttentionShape &shape) {
+  int64_t group = getGroupSize(shape);
+  if (ShapedType::isDynamic(group) || group <= 1 || group > kMostFoldedRows)
+    return 0;
+  int64_t most = std::min(kFewBlockRows, kMostFoldedRows / group);
+  if (ShapedType::isDynamic(shape.rows))
+    return most;
+  return shape.rows <= most ? shape.rows : 0;
+}
+
+int64_t attn::getFewBlockRows(const AttentionShape &shape, bool folds) {
+  int64_t folded = folds ? getFoldedRows(shape) : 0;
+  return folded > 0 ? folded : kFewBlockRows;
+}
+
 ScheduleAttr attn::chooseBlockSchedule(MLIRContext *context,
                                        const AttentionShape &shape,
                                        int64_t bits, const TargetInfo &target,
-                                       bool few) {
+                                       bool few, bool folds) {
   int64_t headSize = llvm::alignTo(shape.headSize, kUnit),
           valueSize = llvm::alignTo(shape.valueSize, kUnit),
           channels = std::max(headSize, valueSize);
+  int64_t blockN = bits > 16 || channels > kLongBlockChannels ? 32 : 64,
+          stages = kStages, group = getGroupSize(shape);
   TaskRows task = chooseRows(shape, channels, bits, few);
-  int64_t blockM = task.rows * task.warps, stages = kStages,
-          blockN = bits > 16 || channels > kLongBlockChannels ? 32 : 64;
+  // A single row of each head needs no more than the memory of the query.
+  bool isSingle = few && shape.rows == 1 && group > 1 && group <= kFewBlockRows;
+  int64_t folded = few && folds && !isSingle && chooseChunk(shape.keys, blockN)
+                       ? getFoldedRows(shape)
+                       : 0;
+  if (folded > 0)
+    task = {kUnit,
+            static_cast<int64_t>(llvm::divideCeil(group * folded, kUnit))};
+  int64_t blockM = task.rows * task.warps;
   auto bytes = [&] {
     int64_t elements =
         blockM * headSize + stages * blockN * (headSize + valueSize);
@@ -93,13 +122,10 @@ ScheduleAttr attn::chooseBlockSchedule(MLIRContext *context,
     blockN /= 2;
   if (bytes() > target.sharedBlockBytes)
     stages = 1;
-  int64_t group = getGroupSize(shape);
-  bool foldHeads =
-      few && shape.rows == 1 && group > 1 && group <= kFewBlockRows;
   int64_t chunk = few ? chooseChunk(shape.keys, blockN) : 0;
   return ScheduleAttr::get(context, blockM, blockN, task.rows, kColumns, kLanes,
-                           chunk, foldHeads, /*streams=*/0, /*prefetch=*/0,
-                           task.warps, stages);
+                           chunk, isSingle || folded > 0, /*streams=*/0,
+                           /*prefetch=*/0, task.warps, stages);
 }
 
 /// Blocks of threads of a projection below which a GPU is better off with smaller

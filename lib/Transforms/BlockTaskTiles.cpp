@@ -56,13 +56,15 @@ Value attn::padTile(OpBuilder &b, Location loc, Value tensor,
   return tensor::PadOp::create(b, loc, padded, tensor, low, high, zero);
 }
 
-/// Return the rows of the query, or the only row of each head of a group.
+/// Return the rows of the query, or those of each head of a group.
 Value BlockTask::padQuery() {
   Layout layout = tile.getQueryLayout();
   bool oneHead = getConstantIntValue(dims.heads) == 1;
-  Value rows = dropUnitDims(
-      tile.getQuery(),
-      {oneHead ? sequenceDim(layout) : headDim(layout), kChannelDim});
+  Value rows = foldedRows;
+  if (!rows)
+    rows = dropUnitDims(
+        tile.getQuery(),
+        {oneHead ? sequenceDim(layout) : headDim(layout), kChannelDim});
   return padTile(rewriter, loc, rows,
                  {schedule.getBlockM(), paddedChannels(dims.headSize)});
 }

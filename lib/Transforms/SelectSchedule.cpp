@@ -235,13 +235,17 @@ static void setBlockSchedule(OpBuilder &b, SdpaOp op,
     return;
   int64_t bits = getElementTypeOrSelf(op.getQuery()).getIntOrFloatBitWidth();
   AttentionShape shape = AttentionShape::get(op);
+  // Rows of a bias or a mask are read where they are, head by head.
+  bool splits = canSplitKeys(op),
+       folds = splits && !op.getBias() && !op.getMask();
   auto choose = [&](bool few) {
     ScheduleAttr schedule =
-        chooseBlockSchedule(op.getContext(), shape, bits, target, few);
-    return canSplitKeys(op) ? schedule : withoutChunks(schedule);
+        chooseBlockSchedule(op.getContext(), shape, bits, target, few, folds);
+    return splits ? schedule : withoutChunks(schedule);
   };
+  int64_t most = getFewBlockRows(shape, folds);
   if (ShapedType::isDynamic(shape.rows))
-    return branchOnRows(b, op, kFewBlockRows, choose);
+    return branchOnRows(b, op, most, choose);
   writeSchedule(op, choose(shape.rows <= kFewBlockRows));
 }
 

@@ -21,11 +21,19 @@
 //     %parts:3 = scf.forall (%t, %c) ...
 //     scf.forall (%t) ...
 //   }
+//
+// On a GPU the rows of all heads of a group are put together first, where there are several, and each head takes its own
+// from the states in the end:
+//
+//   %rows = linalg.generic ... %q                                              [batch, tile, heads * rows, D]
+//   %parts:3 = scf.forall (%b, %t, %c) ... { state of %rows[%b, %t] }
+//   %o = scf.forall (%b, %head) ... { merge rows of %head of the states, finish }
 
 #include "attn/Analysis/CostModel.h"
 #include "attn/Analysis/KnownExtents.h"
 #include "attn/IR/Decompose.h"
 #include "attn/Transforms/BlockTask.h"
+#include "attn/Transforms/FoldedHeads.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/SelectSchedule.h"
 #include "attn/Transforms/TileBlocks.h"
@@ -66,8 +74,10 @@ private:
   };
 
   Place placeOf(ArrayRef<Value> at);
-  FailureOr<SdpaOp> tileAt(Place place);
-  scf::ForallOp loopOver(ArrayRef<OpFoldResult> sizes, ValueRange outputs);
+  FailureOr<SdpaOp> tileAt(Place place, int64_t count);
+  scf::ForallOp loopOver(ArrayRef<OpFoldResult> sizes, ValueRange outputs,
+                         ScheduleAttr schedule);
+  bool foldsRows();
   void findChunks();
   OpFoldResult chunksOf(OpFoldResult keys);
   Value newParts(ArrayRef<OpFoldResult> shape, Type element);
@@ -97,6 +107,9 @@ private:
   Value firstTile;
   /// The states of all chunks: [grid, chunk, ...].
   SmallVector<Value> parts;
+  /// The rows of the query of each tile, [batch, tile, heads * rows, D], where each
+  /// head has several on a GPU; else null.
+  Value foldedRows;
 };
 } // namespace
 
@@ -117,12 +130,12 @@ KeySplitter::Place KeySplitter::placeOf(ArrayRef<Value> at) {
   return {batch, arith::MulIOp::create(b, loc, tile, index(heads))};
 }
 
-/// Return `op` on the heads of one tile.
-FailureOr<SdpaOp> KeySplitter::tileAt(Place place) {
+/// Return `op` on `count` heads from `place` on.
+FailureOr<SdpaOp> KeySplitter::tileAt(Place place, int64_t count) {
   OpFoldResult one = b.getIndexAttr(1), zero = b.getIndexAttr(0);
   FailureOr<TilingResult> tiled =
       op.getTiledImplementation(b, {place.batch, place.head, zero},
-                                {one, b.getIndexAttr(heads), dims.rows});
+                                {one, b.getIndexAttr(count), dims.rows});
   if (failed(tiled))
     return failure();
   return cast<SdpaOp>(tiled->tiledOps.front());
@@ -131,7 +144,7 @@ FailureOr<SdpaOp> KeySplitter::tileAt(Place place) {
 /// Return a parallel loop from 0 to `sizes` that writes `outputs`, with the
 /// insertion point in it.
 scf::ForallOp KeySplitter::loopOver(ArrayRef<OpFoldResult> sizes,
-                                    ValueRange outputs) {
+                                    ValueRange outputs, ScheduleAttr schedule) {
   SmallVector<Attribute> mapping = getBlockMapping(schedule, sizes.size());
   auto loop = scf::ForallOp::create(
       b, loc, sizes, outputs,
@@ -173,6 +186,12 @@ Value KeySplitter::slicePart(Value part, ArrayRef<Value> at) {
                                         ones);
 }
 
+/// Whether tiles hold several rows of several heads, for blocks of threads.
+bool KeySplitter::foldsRows() {
+  return schedule.getWarps() > 0 && heads > 1 &&
+         getConstantIntValue(dims.rows) != 1;
+}
+
 /// Build the loop that computes the state of every chunk.
 LogicalResult KeySplitter::buildParts() {
   auto type = cast<RankedTensorType>(op.getQuery().getType());
@@ -189,15 +208,17 @@ LogicalResult KeySplitter::buildParts() {
   OpBuilder::InsertionGuard guard(b);
   SmallVector<OpFoldResult> sizes(grid);
   sizes.push_back(chunks);
-  scf::ForallOp loop = loopOver(sizes, inits);
+  scf::ForallOp loop = loopOver(sizes, inits, schedule);
   SmallVector<Value> at(loop.getInductionVars());
   Value size = getValueOrCreateConstantIndexOp(b, loc, chunkSize);
   Value begin = arith::MulIOp::create(b, loc, at.back(), size);
   Value end = arith::AddIOp::create(b, loc, begin, size);
-  FailureOr<SdpaOp> tile = tileAt(placeOf(ArrayRef(at).drop_back()));
+  FailureOr<SdpaOp> tile = tileAt(placeOf(ArrayRef(at).drop_back()), heads);
   if (failed(tile))
     return failure();
   BlockTask task(b, *tile);
+  if (foldedRows)
+    task.setFoldedRows(slicePart(foldedRows, ArrayRef(at).drop_back()));
   FailureOr<PackedState> state = task.buildState(begin, end);
   if (failed(state))
     return failure();
@@ -210,13 +231,20 @@ LogicalResult KeySplitter::buildParts() {
   return success();
 }
 
-/// Return the states of all chunks of the tile at `at`, merged in their order.
+/// Return the states of all chunks of the tile at `at`, merged in their order; of
+/// the head at `at` where heads share a tile.
 SmallVector<Value> KeySplitter::mergeParts(ArrayRef<Value> at) {
   auto partAt = [&](Value chunk) {
     SmallVector<Value> place(at);
+    if (foldedRows)
+      place.back() = arith::DivUIOp::create(
+          b, loc, at.back(), arith::ConstantIndexOp::create(b, loc, heads));
     place.push_back(chunk);
-    return llvm::map_to_vector(
-        parts, [&](Value part) { return slicePart(part, place); });
+    return llvm::map_to_vector(parts, [&](Value part) {
+      Value state = slicePart(part, place);
+      return foldedRows ? takeHead(b, loc, state, at.back(), heads, dims.rows)
+                        : state;
+    });
   };
   Value zero = arith::ConstantIndexOp::create(b, loc, 0),
         one = arith::ConstantIndexOp::create(b, loc, 1);
@@ -239,22 +267,31 @@ SmallVector<Value> KeySplitter::mergeParts(ArrayRef<Value> at) {
 /// `outputs`.
 FailureOr<scf::ForallOp> KeySplitter::buildEnd(ValueRange outputs) {
   OpBuilder::InsertionGuard restore(b);
-  scf::ForallOp loop = loopOver(grid, outputs);
+  int64_t together = foldedRows ? 1 : heads;
+  SmallVector<OpFoldResult> ends(grid);
+  ScheduleAttr endSchedule = schedule;
+  if (foldedRows) {
+    ends.back() = dims.heads;
+    endSchedule = getHeadSchedule(schedule);
+  }
+  scf::ForallOp loop = loopOver(ends, outputs, endSchedule);
   SmallVector<Value> at(loop.getInductionVars());
-  Place place = placeOf(at);
-  FailureOr<SdpaOp> small = tileAt(place);
+  Place place = foldedRows ? Place{at[0], at[1]} : placeOf(at);
+  FailureOr<SdpaOp> small = tileAt(place, together);
   if (failed(small))
     return failure();
+  small->setScheduleAttr(endSchedule);
   BlockTask task(b, *small);
   SmallVector<Value> merged = mergeParts(at);
-  std::pair<Value, Value> ends =
+  std::pair<Value, Value> results =
       task.buildFinish({merged[0], merged[1], merged[2]});
   auto write = [&](unsigned number, function_ref<Value(Value)> unpack) {
     Value dest = loop.getRegionIterArgs()[number];
     SmallVector<OpFoldResult> offsets, sizes;
     (void)op.getResultTilePosition(
         b, number, {place.batch, place.head, b.getIndexAttr(0)},
-        {b.getIndexAttr(1), b.getIndexAttr(heads), dims.rows}, offsets, sizes);
+        {b.getIndexAttr(1), b.getIndexAttr(together), dims.rows}, offsets,
+        sizes);
     SmallVector<OpFoldResult> ones(sizes.size(), b.getIndexAttr(1));
     Value part =
         tensor::ExtractSliceOp::create(b, loc, dest, offsets, sizes, ones);
@@ -264,9 +301,9 @@ FailureOr<scf::ForallOp> KeySplitter::buildEnd(ValueRange outputs) {
     tensor::ParallelInsertSliceOp::create(b, loc, value, dest, offsets, sizes,
                                           ones);
   };
-  write(0, [&](Value dest) { return task.unpackOutput(ends.first, dest); });
+  write(0, [&](Value dest) { return task.unpackOutput(results.first, dest); });
   if (op.getLse())
-    write(1, [&](Value dest) { return task.unpackLse(ends.second, dest); });
+    write(1, [&](Value dest) { return task.unpackLse(results.second, dest); });
   b.eraseOp(*small);
   return loop;
 }
@@ -418,6 +455,8 @@ LogicalResult KeySplitter::run() {
   tiles = affine::makeComposedFoldedAffineApply(b, loc, s0.floorDiv(heads),
                                                 {dims.heads});
   findChunks();
+  if (foldsRows())
+    foldedRows = foldQuery(b, op, dims, heads);
   OpFoldResult all =
       affine::makeComposedFoldedAffineApply(b, loc, s0 * s1, {batches, tiles});
   OpFoldResult atOnce = tilesAtOnce(all);

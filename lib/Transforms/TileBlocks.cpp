@@ -51,7 +51,7 @@ SmallVector<OpFoldResult> attn::taskSizes(RewriterBase &rewriter, SdpaOp op) {
     heads = std::max<int64_t>(shape.heads / shape.kvHeads, 1);
   // Folded heads leave fewer rows for each.
   int64_t rows = std::max<int64_t>(schedule.getBlockM() / heads, 1);
-  // For blocks of threads heads are folded only where each has one row.
+  // Blocks of threads fold heads of one row each, or all rows of a split.
   if (schedule.getWarps() > 0 && schedule.getFoldHeads())
     rows = 1;
   return {rewriter.getIndexAttr(1), rewriter.getIndexAttr(heads),

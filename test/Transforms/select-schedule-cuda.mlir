@@ -112,6 +112,35 @@ func.func @given_for_few(%q: tensor<1x?x8x64xf32>, %k: tensor<1x?x2x64xf32>, %e:
   return %o : tensor<1x?x8x64xf32>
 }
 
+// Few rows of all heads of a group share a tile, so that keys are read once, where they are split; not with a mask.
+//
+// CHECK-LABEL: func.func @several_rows
+// CHECK: attn.sdpa
+// CHECK-SAME: schedule = <block_m = 48, block_n = 64, rows = 16, columns = 8, lanes = 2, chunk = 256, fold_heads = true, warps = 3, stages = 2>
+// CHECK: attn.sdpa
+// CHECK-SAME: schedule = <block_m = 16, block_n = 64, rows = 16, columns = 8, lanes = 2, chunk = 256, warps = 1, stages = 2>
+func.func @several_rows(%q: tensor<1x8x12x64xf16>, %k: tensor<1x2x4096x64xf16>,
+    %v: tensor<1x2x4096x64xf16>, %m: tensor<12x4096xi1>) -> (tensor<1x8x12x64xf16>, tensor<1x8x12x64xf16>) {
+  %0 = attn.sdpa %q, %k, %v
+    : tensor<1x8x12x64xf16>, tensor<1x2x4096x64xf16>, tensor<1x2x4096x64xf16> -> tensor<1x8x12x64xf16>
+  %1 = attn.sdpa %q, %k, %v mask(%m : tensor<12x4096xi1>)
+    : tensor<1x8x12x64xf16>, tensor<1x2x4096x64xf16>, tensor<1x2x4096x64xf16> -> tensor<1x8x12x64xf16>
+  return %0, %1 : tensor<1x8x12x64xf16>, tensor<1x8x12x64xf16>
+}
+
+// Of rows that are not known, as many are few as share a tile.
+//
+// CHECK-LABEL: func.func @folded_rows_unknown
+// CHECK: %[[MOST:.*]] = arith.constant 8 : index
+// CHECK: arith.cmpi sle, %{{.*}}, %[[MOST]]
+// CHECK: schedule = <block_m = 128, {{.*}} chunk = 256, fold_heads = true, warps = 8, stages = 2>
+func.func @folded_rows_unknown(%q: tensor<1x16x?x64xf16>, %k: tensor<1x1x4096x64xf16>,
+    %v: tensor<1x1x4096x64xf16>) -> tensor<1x16x?x64xf16> {
+  %o = attn.sdpa %q, %k, %v
+    : tensor<1x16x?x64xf16>, tensor<1x1x4096x64xf16>, tensor<1x1x4096x64xf16> -> tensor<1x16x?x64xf16>
+  return %o : tensor<1x16x?x64xf16>
+}
+
 #x = affine_map<(b, r, o, i) -> (b, r, i)>
 #w = affine_map<(b, r, o, i) -> (o, i)>
 #y = affine_map<(b, r, o, i) -> (b, r, o)>

@@ -40,3 +40,33 @@ func.func @cast(%q: tensor<1x4x1x8xf32>, %k: tensor<1x2x600x8xf32>) -> tensor<1x
     : tensor<1x4x1x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32> -> tensor<1x4x1x8xf32>
   return %o : tensor<1x4x1x8xf32>
 }
+
+// Several rows of each head of a group are put together first; in the end each head takes its own from the states.
+//
+// CHECK-LABEL: func.func @several_rows
+// CHECK-SAME: %[[Q:[a-z0-9]*]]: tensor<2x8x4x64xf16>
+// CHECK: %[[ROWS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x2x16x64xf16>)
+// CHECK: tensor.extract %[[Q]]
+// CHECK: scf.forall (%[[B:.*]], %[[T:.*]], %{{.*}}) in (2, 2, 4)
+// CHECK: tensor.extract_slice %[[ROWS]][%[[B]], %[[T]], 0, 0]
+// CHECK: attn.block_step
+// CHECK: parallel_insert_slice %{{.*}} : tensor<16x64xf32> into tensor<2x2x4x16x64xf32>
+// CHECK: warps = 1
+// CHECK: scf.forall (%{{.*}}, %[[HEAD:.*]]) in (2, 8)
+// CHECK: %[[TILE:.*]] = arith.divui %[[HEAD]], %c4
+// CHECK: %[[FIRST:.*]] = affine.apply {{.*}}%[[HEAD]]
+// CHECK: tensor.extract_slice %{{.*}}[%[[FIRST]]] [%{{.*}}] [1] : tensor<16xf32> to tensor<?xf32>
+// CHECK: tensor.pad
+// CHECK: scf.for
+// CHECK: attn.merge
+// CHECK: attn.finish
+// CHECK: parallel_insert_slice %{{.*}}[%{{.*}}, %[[HEAD]], 0, 0] {{.*}} : tensor<4x64xf16> into tensor<2x8x4x64xf16>
+// CHECK: warps = 1
+func.func @several_rows(%q: tensor<2x8x4x64xf16>, %k: tensor<2x2x1024x64xf16>,
+    %v: tensor<2x2x1024x64xf16>) -> tensor<2x8x4x64xf16> {
+  %o = attn.sdpa %q, %k, %v scale = 0.125
+    schedule = <block_m = 16, block_n = 64, rows = 16, columns = 8, lanes = 2, chunk = 256, fold_heads = true, warps = 1, stages = 2>
+    : tensor<2x8x4x64xf16>, tensor<2x2x1024x64xf16>, tensor<2x2x1024x64xf16>
+    -> tensor<2x8x4x64xf16>
+  return %o : tensor<2x8x4x64xf16>
+}

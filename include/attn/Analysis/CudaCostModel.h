@@ -15,16 +15,23 @@ namespace mlir::attn {
 /// each.
 constexpr int64_t kFewBlockRows = 16;
 
+/// Return how many rows are few for heads of `shape`: at most kFewBlockRows, and
+/// where `folds` says that rows of all heads of a group may share a tile, no more
+/// than fit one.
+int64_t getFewBlockRows(const AttentionShape &shape, bool folds);
+
 /// The most parts that a GPU splits keys into: more take longer to merge than they
 /// save.
 constexpr int64_t kMostBlockChunks = 64;
 
 /// Return the schedule of an attention on a GPU whose elements have `bits` bits and
 /// whose heads have a known number of channels: for a block of threads that works
-/// on many rows, or with `few` on at most kFewBlockRows.
+/// on many rows, or with `few` on at most getFewBlockRows. `folds` says whether
+/// several rows of several heads may share a tile where keys are split.
 ScheduleAttr chooseBlockSchedule(MLIRContext *context,
                                  const AttentionShape &shape, int64_t bits,
-                                 const TargetInfo &target, bool few);
+                                 const TargetInfo &target, bool few,
+                                 bool folds);
 
 /// Return the schedule of a projection on a GPU of `rows` rows, which may be
 /// dynamic, to `outs` outputs, whose elements have `bits` bits.

@@ -45,6 +45,10 @@ public:
   BlockTask(RewriterBase &rewriter, SdpaOp tile, bool mayBeEmpty = false,
             std::optional<PackedKeys> packed = std::nullopt);
 
+  /// Take the rows of the query, all heads of a group one after the other, from
+  /// `rows` [heads * rows, D].
+  void setFoldedRows(Value rows) { foldedRows = rows; }
+
   /// Pack the keys where one block holds them all, so that a strip can be
   /// finished before the next one begins.
   std::optional<PackedKeys> packOnlyBlock();
@@ -154,6 +158,8 @@ private:
   /// Heads times rows, and the number of strips that hold them.
   OpFoldResult taskRows, strips;
   Value query;
+  /// Rows of the query where several heads have several each, for threads.
+  Value foldedRows;
   /// Whether values of weight 0 are left out.
   Value skipZeros;
   /// What is known of mask_mod for all rows of the task, and for all keys of the
