@@ -92,6 +92,10 @@ LogicalResult EntryBuilder::renameBody(ArrayRef<StringRef> suffixes,
            << "expects the arguments of its '" << kSignatureAttrName << "'"
            << (more > 0 ? " and of the launch" : "") << ", which are "
            << words + more << " words, got " << body.getNumArguments();
+  takeWords(body, more);
+  for (LLVM::LLVMFuncOp function : {check, shape})
+    if (function)
+      takeWords(function, /*more=*/0);
   return success();
 }
 
@@ -136,22 +140,12 @@ void EntryBuilder::checkCpu(Value names) {
         call("attn_rt_check_cpu", {names, constant(features), message, size}));
 }
 
-SmallVector<Value> EntryBuilder::loadWords(LLVM::LLVMFuncOp callee, Value words,
-                                           int64_t more) {
-  SmallVector<Value> values;
-  for (auto [index, type] :
-       llvm::enumerate(callee.getArgumentTypes().drop_back(more)))
-    values.push_back(LLVM::LoadOp::create(b, loc, type, element(words, index)));
-  return values;
-}
-
 Value EntryBuilder::callShape(Value words) {
   int64_t count = countExtents(signature.outputs);
   Value extents = allocate(std::max<int64_t>(count, 1));
   if (!shape || count == 0)
     return extents;
-  Value result =
-      LLVM::CallOp::create(b, loc, shape, loadWords(shape, words)).getResult();
+  Value result = LLVM::CallOp::create(b, loc, shape, words).getResult();
   for (int64_t i = 0; i < count; ++i) {
     Value extent =
         count == 1 ? result : LLVM::ExtractValueOp::create(b, loc, result, i);
@@ -194,8 +188,7 @@ void EntryBuilder::returnIfWrong(ValueRange numbers) {
 void EntryBuilder::buildCheck(Value words) {
   if (!buildMessages())
     return;
-  Value result =
-      LLVM::CallOp::create(b, loc, check, loadWords(check, words)).getResult();
+  Value result = LLVM::CallOp::create(b, loc, check, words).getResult();
   SmallVector<Value> numbers;
   for (int64_t i = 0; i < 3; ++i)
     numbers.push_back(LLVM::ExtractValueOp::create(b, loc, result, i));

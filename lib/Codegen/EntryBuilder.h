@@ -30,7 +30,7 @@ public:
 
 protected:
   /// Take the name of the entry away from the function that it will call, which has
-  /// `more` arguments after the words of tensors. Fails with a diagnostic where the
+  /// `more` arguments after the words of tensors, and let it read these. Fails with a diagnostic where the
   /// names of entries are taken.
   LogicalResult renameBody(ArrayRef<StringRef> suffixes, int64_t more = 0);
 
@@ -72,9 +72,9 @@ protected:
   /// Return from the entry where the CPU lacks what the code needs.
   void checkCpu(Value names);
 
-  /// Load the first words as arguments of `callee`, all but its last `more`.
-  SmallVector<Value> loadWords(LLVM::LLVMFuncOp callee, Value words,
-                               int64_t more = 0);
+  /// Let `function` take a pointer to words instead of words, which are all of its
+  /// arguments but the last `more`.
+  void takeWords(LLVM::LLVMFuncOp function, int64_t more);
 
   /// Call `f.shape` and return a pointer to the extents of all outputs.
   Value callShape(Value words);

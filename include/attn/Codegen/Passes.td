@@ -215,7 +215,9 @@ def EmitEntries : Pass<"attn-emit-entries", "::mlir::ModuleOp"> {
     For each function with an `attn.signature`, now in the llvm dialect, adds `f`,
     `f_apply` and `f_shape` on pointers to DLTensor. The function itself becomes
     the internal `f.body`. The entry checks every tensor, calls `f.check`,
-    compares the outputs with `f.shape`, and only then runs the body.
+    compares the outputs with `f.shape`, and only then runs the body. These take one
+    pointer to the words of all tensors and load what they use, in each parallel
+    region anew.
 
     ```mlir
     llvm.func @f(%x: !llvm.ptr, %y: !llvm.ptr, %message: !llvm.ptr, %size: i64)

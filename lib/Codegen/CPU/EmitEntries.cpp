@@ -7,9 +7,9 @@
 //   llvm.func @f_apply(%tensors: !llvm.ptr, %message: !llvm.ptr, %size: i64) -> i32 {
 //     %status = llvm.call @attn_rt_open(@f.signature, %tensors, %words)      // checks, and unpacks into words
 //     ... on failure return it, else likewise:
-//     %number, %got, %wanted = llvm.call @f.check(words of inputs)           // attn_rt_report
-//     %extents = llvm.call @f.shape(words of inputs)                         // attn_rt_compare_shapes
-//     %status2 = llvm.call @f.body(all words)                                // attn_rt_status
+//     %number, %got, %wanted = llvm.call @f.check(%words)                    // attn_rt_report
+//     %extents = llvm.call @f.shape(%words)                                  // attn_rt_compare_shapes
+//     %status2 = llvm.call @f.body(%words)                                   // attn_rt_status
 //   }
 //   llvm.func @f_shape(...)    // attn_rt_open_shapes, @f.shape, attn_rt_store_shapes
 //
@@ -60,8 +60,7 @@ void CpuEntryBuilder::buildApply(StringRef entry) {
       call("attn_rt_open", {table, names, tensors, words, message, size}));
   buildCheck(words);
   compareShapes(tensors, words);
-  Value status =
-      LLVM::CallOp::create(b, loc, body, loadWords(body, words)).getResult();
+  Value status = LLVM::CallOp::create(b, loc, body, words).getResult();
   Value zero = LLVM::ConstantOp::create(b, loc, i32, b.getI32IntegerAttr(0));
   Value good =
       LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, status, zero);

@@ -65,9 +65,7 @@ Value CudaEntryBuilder::open(StringRef callee, Value tensors) {
 
 /// Return how many bytes of workspace the call needs.
 Value CudaEntryBuilder::callWorkspace(Value words) {
-  return LLVM::CallOp::create(b, loc, workspaceSize,
-                              loadWords(workspaceSize, words))
-      .getResult();
+  return LLVM::CallOp::create(b, loc, workspaceSize, words).getResult();
 }
 
 /// int f_apply(tensors, workspace, stream, message, size): check, then launch.
@@ -87,11 +85,9 @@ void CudaEntryBuilder::buildApply(StringRef entry) {
            {launches, addressOf("attn.code"), addressOf(name + ".signature"),
             addressOf(name + ".names"), tensors, workspace, bytes,
             function.getArgument(2), message, size}));
-  SmallVector<Value> arguments =
-      loadWords(body, words, /*more=*/kWorkspaceWords + 1);
-  arguments.append(
-      {workspace, workspace, constant(0), bytes, constant(1), launches});
-  LLVM::CallOp::create(b, loc, body, arguments);
+  LLVM::CallOp::create(b, loc, body,
+                       ValueRange{words, workspace, workspace, constant(0),
+                                  bytes, constant(1), launches});
   LLVM::ReturnOp::create(b, loc, call("attn_rt_cuda_end", {launches}));
 }
 
@@ -138,6 +134,7 @@ LogicalResult CudaEntryBuilder::build() {
                          "_workspace_apply", "_status"},
                         /*more=*/kWorkspaceWords + 1)))
     return failure();
+  takeWords(workspaceSize, /*more=*/0);
   b.setInsertionPointToEnd(module.getBody());
   buildSignature();
   buildApply(name + "_apply");

@@ -52,6 +52,8 @@ def main():
         if match := FUNCTION.match(line):
             function = match.group(1)
         names.append(function)
+    # Where nothing else is said, %rbp is a register like the others.
+    framed = {name for name, line in zip(names, lines) if re.search(r"%rsp, %rbp$", line)}
     for first, last in innermost(lines):
         words = [line.split() for line in lines[first:last] if line.startswith("\t") and not line.startswith("\t.")]
         fused = sum(bool(MULTIPLY_ADD.match(w[0])) for w in words)
@@ -59,7 +61,8 @@ def main():
             continue
         memory = [reads_and_writes(w) for w in words]
         loads, stores = sum(r for r, _ in memory), sum(w for _, w in memory)
-        stack = sum(bool(re.search(r"%[re][sb]p\b|\[sp\b|\[x29\b", " ".join(w))) for w in words)
+        base = r"%[re][sb]p\b" if names[first] in framed else r"%[re]sp\b"
+        stack = sum(bool(re.search(base + r"|\[sp\b|\[x29\b", " ".join(w))) for w in words)
         print(f"{names[first]}: {fused} multiply-adds, {loads} loads, {stores} stores, stack {stack}")
 
 
