@@ -68,6 +68,15 @@ Value BlockTask::dropUnitDims(Value tensor, ArrayRef<int64_t> kept) {
     shape.push_back(type.getDimSize(dim));
     extents[dim] = sizes[dim];
   }
+  // One slice of what a result goes into, as it is there: else the result would be
+  // copied onto itself.
+  auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
+  if (slice && !isForThreads() && slice.hasUnitStride() &&
+      slice.getSourceType().getRank() == type.getRank()) {
+    offsets = slice.getMixedOffsets();
+    extents = slice.getMixedSizes();
+    tensor = slice.getSource();
+  }
   return tensor::ExtractSliceOp::create(
       rewriter, loc, RankedTensorType::get(shape, type.getElementType()),
       tensor, offsets, extents, ones);
