@@ -36,6 +36,8 @@ Value StepDecomposer::addValues(Value acc, Value weights) {
                     ? accumulate(before, weights, op.getValue(), skipZeros,
                                  op.getFirst())
                     : addParts(before, weights);
+    if (skipZeros && packed)
+      sum.getDefiningOp()->setAttr(kRareAttrName, builder.getUnitAttr());
     scf::YieldOp::create(builder, loc, sum);
     acc = loop.getResult(0);
   };

@@ -70,14 +70,16 @@ func.func @zeros(%q: tensor<2x8x16xf32>, %k: tensor<?x16x32xf32>,
   return %a1 : tensor<2x2x8x32xf32>
 }
 
-// Whether it is may be said at run time: one of two loops runs.
+// Whether it is may be said at run time: one of two loops runs, the second seldom.
 //
 // CHECK-LABEL: func.func @maybe_zeros
 // CHECK-SAME: %[[SKIP:[a-z0-9]+]]: i1
 // CHECK: %[[N:.*]] = arith.index_castui %[[SKIP]] : i1 to index
 // CHECK: scf.for %{{.*}} = %[[N]] to %c1
+// CHECK-NOT: attn.rare
 // CHECK-NOT: arith.cmpf oeq
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %[[N]]
+// CHECK: linalg.generic {{.*}} attrs = {attn.rare}
 // CHECK: arith.cmpf oeq
 func.func @maybe_zeros(%q: tensor<2x8x16xf32>, %k: tensor<?x16x32xf32>,
     %v: tensor<2x?x32x32xf32>, %r: tensor<2x8xf32>, %s: tensor<2x8x32xf32>,

@@ -13,6 +13,9 @@
 
 namespace mlir::attn {
 
+/// On a linalg op that seldom runs: short code is better than fast code.
+inline constexpr llvm::StringLiteral kRareAttrName = "attn.rare";
+
 /// A tensor, and which of its elements an iteration touches: one expression
 /// over the iteration's dimensions for each of the tensor's.
 struct Indexed {

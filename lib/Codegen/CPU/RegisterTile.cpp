@@ -22,6 +22,8 @@
 
 #include "TileEmitter.h"
 
+#include "attn/IR/LinalgBuilder.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -33,7 +35,7 @@ using namespace mlir;
 using namespace mlir::attn;
 
 /// The most vectors that one step of a contraction accumulates, and of any other
-/// op: a body of many operations is not repeated often.
+/// op: a body of many operations is not repeated often, nor one that seldom runs.
 static constexpr int64_t kMostAccumulators = 28;
 static constexpr int64_t kMostVectors = 4;
 
@@ -96,7 +98,8 @@ void TileEmitter::chooseUnrolling() {
   step.assign(ranges.size(), 1);
   int64_t most = reductions.empty() ||
                          !llvm::all_of(carried, [](bool c) { return c; }) ||
-                         horizontal || op.getBody()->getOperations().size() > 5
+                         horizontal || op->hasAttr(kRareAttrName) ||
+                         op.getBody()->getOperations().size() > 5
                      ? kMostVectors
                      : kMostAccumulators;
   int64_t vectors = masked ? 1 : ranges[vectorDim] / width;
