@@ -93,8 +93,9 @@ HostConversion convertWarpGroupOps(Operation *op, HostCallBuilder &builder);
 HostConversion convertCopies(Operation *op, HostCallBuilder &builder);
 HostConversion convertMath(Operation *op, HostCallBuilder &builder);
 
-/// Announce what `op` is about to do with memory to the tracker.
-void trackAccess(Operation *op, HostCallBuilder &builder);
+/// Announce what `op` is about to do with memory to the tracker. Fails for what it
+/// does not know.
+LogicalResult trackAccess(Operation *op, HostCallBuilder &builder);
 
 /// Let others run in loops of `function` that may wait for what others write; with
 /// `track` the rounds of other loops are counted.

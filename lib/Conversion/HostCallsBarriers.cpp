@@ -183,6 +183,11 @@ static bool convertThreadOps(Operation *op, HostCallBuilder &b) {
         b.call("exit", nullptr, {});
         return true;
       })
+      .Case<NVVM::MembarOp, NVVM::FenceScClusterOp>([&](auto) {
+        // Of two blocks, which run on two threads of the host.
+        LLVM::FenceOp::create(b, b.loc(), LLVM::AtomicOrdering::seq_cst, "");
+        return true;
+      })
       .Case<NVVM::NanosleepOp>([&](auto) {
         b.call("poll", nullptr, {});
         return true;
@@ -190,15 +195,14 @@ static bool convertThreadOps(Operation *op, HostCallBuilder &b) {
       .Default(false);
 }
 
-/// Return whether `op` does nothing here. Threads take turns, so each sees memory
-/// as it is; the tracker goes by barriers. What waits for other grids or fetches
+/// Return whether `op` does nothing here. What waits for other grids or fetches
 /// early has no effect.
 static bool hasNoEffect(Operation *op) {
-  return isa<NVVM::MembarOp, NVVM::FenceScClusterOp, NVVM::FenceSyncRestrictOp,
-             NVVM::FenceProxyAcquireOp, NVVM::FenceProxyReleaseOp,
-             NVVM::GriddepcontrolOp, NVVM::PrefetchOp,
-             NVVM::CpAsyncBulkPrefetchOp, NVVM::CpAsyncBulkTensorPrefetchOp,
-             NVVM::PMEventOp, NVVM::Breakpoint>(op);
+  return isa<NVVM::FenceSyncRestrictOp, NVVM::FenceProxyAcquireOp,
+             NVVM::FenceProxyReleaseOp, NVVM::GriddepcontrolOp,
+             NVVM::PrefetchOp, NVVM::CpAsyncBulkPrefetchOp,
+             NVVM::CpAsyncBulkTensorPrefetchOp, NVVM::PMEventOp,
+             NVVM::Breakpoint>(op);
 }
 
 HostConversion attn::convertBarriers(Operation *op, HostCallBuilder &b) {

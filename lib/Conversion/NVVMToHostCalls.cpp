@@ -77,8 +77,8 @@ static LogicalResult convertFunction(LLVM::LLVMFuncOp function,
   SmallVector<Operation *> ops;
   function.getBody().walk([&](Operation *op) { ops.push_back(op); });
   for (Operation *op : ops) {
-    if (track)
-      trackAccess(op, builder);
+    if (track && failed(trackAccess(op, builder)))
+      return failure();
     if (failed(convertOp(op, builder)))
       return failure();
   }

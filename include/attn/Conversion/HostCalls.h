@@ -113,7 +113,12 @@ enum ArriveFlag : int32_t {
 enum AccessFlag : int32_t {
   kAccessRead = 0,
   kAccessWrite = 1,
-  kAccessAtomic = 2
+  kAccessAtomic = 2,
+  /// A write that reads what it replaces.
+  kAccessUpdate = 4,
+  /// What a release hands on, an acquire that reads it learns.
+  kAccessAcquire = 8,
+  kAccessRelease = 16
 };
 constexpr int32_t kAccessAlignmentShift = 8;
 

@@ -116,9 +116,15 @@ void AsyncCopies::threadExited() {
   Queue &queue = queues[self];
   // An arrival may well come after its thread has ended.
   Time last = queue.arrivals.empty() ? 0 : queue.arrivals.back().number;
-  if (std::max(last, queue.finished) >= queue.started)
+  if (std::max(last, queue.finished) < queue.started)
+    block.report("copy not waited for", queue.lastSite,
+                 block.nameThread(self) + " ends before its copy is done (" +
+                     block.describe(queue.lastSite) + ")");
+  if (block.getLiveThreads() > 0)
     return;
-  block.report("copy not waited for", queue.lastSite,
-               block.nameThread(self) + " ends before its copy is done (" +
-                   block.describe(queue.lastSite) + ")");
+  for (const Queue &other : queues)
+    for (const Arrival &arrival : other.arrivals)
+      block.report("copy not waited for", arrival.site,
+                   "the block ends before copies are done and arrive (" +
+                       block.describe(arrival.site) + ")");
 }

@@ -16,7 +16,7 @@
 
 namespace mlir::attn::emulator {
 
-using Agent = uint16_t;
+using Agent = uint32_t;
 using Time = uint32_t;
 
 /// An access: whose and when. Time 0 is no access.

@@ -16,20 +16,29 @@ using namespace mlir::attn::emulator;
 /// Bytes and alignment of a barrier.
 constexpr uint32_t kBarrierBytes = 8;
 
+/// Arrivals, and bytes, that one phase may wait for.
+constexpr uint32_t kMostArrivals = (1u << 20) - 1;
+constexpr int64_t kMostBytes = (int64_t(1) << 20) - 1;
+
+/// Say what the running thread does wrong.
+void MBarriers::misuse(Site site, const std::string &text) {
+  block.report("misuse", site,
+               block.nameThread(block.self().index) + " (" +
+                   block.describe(site) + ") " + text);
+}
+
 MBarrier &MBarriers::find(void *address, Site site, uint32_t &offset) {
   offset = block.checkShared(address, kBarrierBytes, kBarrierBytes, site,
                              "an mbarrier");
   auto barrier = barriers.find(offset);
   if (barrier == barriers.end()) {
-    block.report("misuse", site,
-                 block.nameThread(block.self().index) + " (" +
-                     block.describe(site) + ") uses an mbarrier at byte " +
-                     std::to_string(offset) +
+    misuse(site, "uses an mbarrier at byte " + std::to_string(offset) +
                      " of shared memory that nobody has initialized");
     block.abort();
   }
   if (Tracker *tracker = block.getTracker())
-    tracker->enter(offset, kBarrierBytes, /*isWrite=*/false, kAtomic, site);
+    tracker->enter(offset, kBarrierBytes, /*isWrite=*/false, kAtomic | kBarrier,
+                   site);
   return barrier->second;
 }
 
@@ -39,16 +48,21 @@ void MBarriers::init(void *address, uint32_t count, Site site) {
   auto [place, isNew] = barriers.try_emplace(offset);
   MBarrier &barrier = place->second;
   if (!isNew)
-    block.report("misuse", site,
-                 block.nameThread(block.self().index) + " (" +
-                     block.describe(site) +
-                     ") initializes an mbarrier that is in use");
+    misuse(site, "initializes an mbarrier that is in use");
+  if (count == 0 || count > kMostArrivals)
+    misuse(site, "initializes an mbarrier for " + std::to_string(count) +
+                     " arrivals, not for 1 to " +
+                     std::to_string(kMostArrivals));
   barrier = MBarrier();
   barrier.expected = barrier.pending = count;
   if (Tracker *tracker = block.getTracker()) {
-    tracker->enter(offset, kBarrierBytes, /*isWrite=*/true, kPlain, site);
+    tracker->enter(offset, kBarrierBytes, /*isWrite=*/true, kBarrier, site);
     barrier.start = tracker->clocks.now(block.self().index);
-    barrier.agent = tracker->clocks.addAgent();
+    auto [agent, isFirst] = agents.try_emplace(offset);
+    if (isFirst)
+      agent->second.agent = tracker->clocks.addAgent();
+    barrier.agent = agent->second.agent;
+    barrier.begin = agent->second.time;
   }
 }
 
@@ -56,7 +70,8 @@ void MBarriers::invalidate(void *address, Site site) {
   uint32_t offset;
   find(address, site, offset);
   if (Tracker *tracker = block.getTracker())
-    tracker->enter(offset, kBarrierBytes, /*isWrite=*/true, kPlain, site);
+    tracker->enter(offset, kBarrierBytes, /*isWrite=*/true,
+                   kBarrier | kBarrierEnd, site);
   barriers.erase(offset);
 }
 
@@ -72,8 +87,9 @@ void MBarriers::completeIfAll(MBarrier &barrier, Site site) {
   ++barrier.phase;
   barrier.pending = barrier.expected;
   if (block.getTracker()) {
+    Time now = barrier.begin + static_cast<Time>(barrier.phase);
     barrier.completed.join(barrier.arriving);
-    barrier.completed.learn(barrier.agent, static_cast<Time>(barrier.phase));
+    barrier.completed.learn(barrier.agent, now);
   }
   for (uint32_t thread : barrier.waiting)
     block.wake(thread);
@@ -88,38 +104,41 @@ uint64_t MBarriers::arrive(void *address, uint32_t count, uint32_t bytes,
   MBarrier &barrier = find(address, site, offset);
   uint64_t phase = barrier.phase;
   if (flags & host_calls::kArriveExpect)
-    barrier.bytes += bytes;
+    addBytes(barrier, bytes, site);
   Tracker *tracker = block.getTracker();
   if (tracker && !(flags & host_calls::kArriveRelaxed))
     tracker->clocks.release(block.self().index, barrier.arriving);
-  auto report = [&](const std::string &text) {
-    block.report("misuse", site,
-                 block.nameThread(block.self().index) + " (" +
-                     block.describe(site) + ") " + text);
-  };
   if (count > barrier.pending)
-    report("arrives " + std::to_string(count) +
-           " times at an mbarrier that waits for " +
-           std::to_string(barrier.pending) + " of " +
-           std::to_string(barrier.expected) + " arrivals");
+    misuse(site, "arrives " + std::to_string(count) +
+                     " times at an mbarrier that waits for " +
+                     std::to_string(barrier.pending) + " of " +
+                     std::to_string(barrier.expected) + " arrivals");
   barrier.pending -= std::min(count, barrier.pending);
   if (flags & host_calls::kArriveDrop)
     barrier.expected -= std::min(count, barrier.expected);
   if ((flags & host_calls::kArriveNoComplete) && barrier.pending == 0)
-    report("completes a phase that it must not");
+    misuse(site, "completes a phase that it must not");
   completeIfAll(barrier, site);
   return phase;
 }
 
+/// Wait for `bytes` bytes more.
+void MBarriers::addBytes(MBarrier &barrier, int64_t bytes, Site site) {
+  barrier.bytes += bytes;
+  if (barrier.bytes > kMostBytes || barrier.bytes < -kMostBytes)
+    misuse(site, "lets an mbarrier wait for " + std::to_string(barrier.bytes) +
+                     " bytes, it can count " + std::to_string(kMostBytes));
+}
+
 void MBarriers::expect(void *address, uint32_t bytes, Site site) {
   uint32_t offset;
-  find(address, site, offset).bytes += bytes;
+  addBytes(find(address, site, offset), bytes, site);
 }
 
 void MBarriers::complete(void *address, uint32_t bytes, Site site) {
   uint32_t offset;
   MBarrier &barrier = find(address, site, offset);
-  barrier.bytes -= bytes;
+  addBytes(barrier, -int64_t(bytes), site);
   completeIfAll(barrier, site);
 }
 
@@ -169,7 +188,10 @@ uint32_t MBarriers::startCopy(void *address, int64_t bytes, Site site,
   uint32_t offset;
   MBarrier &barrier = find(address, site, offset);
   barrier.inFlight += bytes;
-  moment = {static_cast<Time>(barrier.phase + 1), barrier.agent};
+  Time done = barrier.begin + static_cast<Time>(barrier.phase + 1);
+  moment = {done, barrier.agent};
+  Time &last = agents[offset].time;
+  last = std::max(last, done);
   Tracker *tracker = block.getTracker();
   if (tracker && !barrier.isFenced &&
       !tracker->clocks.get(block.self().index).sees(barrier.start))
@@ -197,15 +219,20 @@ void MBarriers::finishCopy(uint32_t offset, int64_t bytes, Site site) {
 uint32_t MBarriers::expectArrival(void *address, bool isCounted, Site site) {
   uint32_t offset;
   MBarrier &barrier = find(address, site, offset);
-  if (!isCounted)
-    ++barrier.pending;
+  if (!isCounted && ++barrier.pending > kMostArrivals)
+    misuse(site, "lets an mbarrier wait for more than " +
+                     std::to_string(kMostArrivals) + " arrivals");
   return offset;
 }
 
 void MBarriers::arriveFromCopies(uint32_t offset, Moment moment, Site site) {
   auto barrier = barriers.find(offset);
-  if (barrier == barriers.end())
+  if (barrier == barriers.end()) {
+    block.report("misuse", site,
+                 "copies (" + block.describe(site) +
+                     ") arrive at an mbarrier that is gone");
     return;
+  }
   if (block.getTracker())
     barrier->second.arriving.learn(moment.agent, moment.time);
   if (barrier->second.pending == 0)

@@ -24,7 +24,9 @@ struct MBarrier {
   /// Bytes of copies that have been started in this phase and are not done.
   int64_t inFlight = 0;
   uint64_t phase = 0;
+  /// Its agent, and the time at which that began with this barrier.
   Agent agent = 0;
+  Time begin = 0;
   /// When it was initialized, and whether the asynchronous proxy sees that.
   Moment start;
   bool isFenced = false;
@@ -37,7 +39,10 @@ class MBarriers {
 public:
   explicit MBarriers(Block &block) : block(block) {}
 
-  void reset() { barriers.clear(); }
+  void reset() {
+    barriers.clear();
+    agents.clear();
+  }
 
   void init(void *address, uint32_t count, Site site);
   void invalidate(void *address, Site site);
@@ -70,11 +75,16 @@ public:
 
 private:
   MBarrier &find(void *address, Site site, uint32_t &offset);
+  void misuse(Site site, const std::string &text);
+  void addBytes(MBarrier &barrier, int64_t bytes, Site site);
   void completeIfAll(MBarrier &barrier, Site site);
   void acquire(MBarrier &barrier);
 
   Block &block;
   std::unordered_map<uint32_t, MBarrier> barriers;
+  /// The agent of all barriers at a place, and its time: a kernel may make barriers
+  /// again and again.
+  std::unordered_map<uint32_t, Moment> agents;
 };
 
 } // namespace mlir::attn::emulator

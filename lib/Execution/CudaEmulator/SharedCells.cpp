@@ -9,10 +9,54 @@
 
 using namespace mlir::attn::emulator;
 
-void SharedCells::reset(uint32_t size) {
+/// Accesses that a crowd looks through before it goes by threads.
+constexpr size_t kFew = 8;
+
+void Crowd::clear() {
+  few.clear();
+  byThread.clear();
+  hasAtomics = false;
+}
+
+/// Return whether `access` may take the place of `old`: who is ordered behind it is
+/// ordered behind `old`, too.
+static bool replaces(const Access &access, const Access &old,
+                     const Knowledge &knowledge) {
+  if (old.moment.time == 0)
+    return true;
+  bool isSameKind = ((old.kind ^ access.kind) & kAtomic) == 0;
+  return isSameKind && (old.moment.agent == access.moment.agent ||
+                        knowledge.knows(old.moment));
+}
+
+Access &Crowd::place(const Access &access, const Knowledge &knowledge,
+                     unsigned threads) {
+  uint32_t agent = access.moment.agent;
+  if (agent < byThread.size() && replaces(access, byThread[agent], knowledge))
+    return byThread[agent];
+  for (Access &old : few)
+    if (replaces(access, old, knowledge))
+      return old;
+  if (few.size() >= kFew && byThread.empty() && agent < threads) {
+    byThread.resize(threads);
+    return byThread[agent];
+  }
+  return few.emplace_back();
+}
+
+void SharedCells::reset(uint32_t size, unsigned blockThreads) {
+  threads = blockThreads;
   granules.assign((size + kGranuleBytes - 1) / kGranuleBytes, Granule());
-  bytes.clear();
-  lists.assign(1, {});
+  parts.clear();
+  usedCrowds = 1;
+}
+
+/// Return the number of a crowd of nobody.
+uint32_t SharedCells::addCrowd() {
+  if (crowds.size() <= usedCrowds)
+    crowds.resize(usedCrowds + 1);
+  crowds[usedCrowds].clear();
+  return usedCrowds++;
 }
 
 static void note(Verdict &verdict, Fault fault, const Access &other,
@@ -32,30 +76,26 @@ static bool exclude(const Access &access, const Access &old) {
 void SharedCells::addToReads(Cell &cell, const Access &access,
                              const Knowledge &knowledge, uint32_t offset,
                              Verdict &verdict) {
-  Access *place = nullptr;
-  auto visit = [&](Access &old) {
-    bool isKnown = old.moment.time == 0 || knowledge.knows(old.moment);
-    if (!isKnown && exclude(access, old))
+  Crowd *crowd = cell.moreReads != 0 ? &crowds[cell.moreReads] : nullptr;
+  auto check = [&](const Access &old) {
+    if (old.moment.time != 0 && exclude(access, old) &&
+        !knowledge.knows(old.moment))
       note(verdict, Fault::Race, old, offset);
-    // Who is ordered behind this one is ordered behind that one, too.
-    bool isSameKind = ((old.kind ^ access.kind) & kAtomic) == 0;
-    if (old.moment.time == 0 ||
-        (isSameKind && (isKnown || old.moment.agent == access.moment.agent)))
-      place = &old;
   };
-  visit(cell.read);
-  if (cell.moreReads != 0)
-    for (Access &old : lists[cell.moreReads])
-      visit(old);
-  if (place) {
-    *place = access;
+  check(cell.read);
+  // Plain reads exclude no plain reads.
+  if (crowd && ((access.kind & kAtomic) || crowd->hasAtomics))
+    crowd->forEach(check);
+  if (replaces(access, cell.read, knowledge)) {
+    cell.read = access;
     return;
   }
-  if (cell.moreReads == 0) {
-    cell.moreReads = static_cast<uint32_t>(lists.size());
-    lists.emplace_back();
+  if (!crowd) {
+    cell.moreReads = addCrowd();
+    crowd = &crowds[cell.moreReads];
   }
-  lists[cell.moreReads].push_back(access);
+  crowd->place(access, knowledge, threads) = access;
+  crowd->hasAtomics |= (access.kind & kAtomic) != 0;
 }
 
 void SharedCells::checkReads(Cell &cell, const Knowledge &knowledge,
@@ -68,54 +108,75 @@ void SharedCells::checkReads(Cell &cell, const Knowledge &knowledge,
   cell.read = Access();
   if (cell.moreReads == 0)
     return;
-  for (const Access &read : lists[cell.moreReads])
-    check(read);
-  lists[cell.moreReads].clear();
+  crowds[cell.moreReads].forEach(check);
+  crowds[cell.moreReads].clear();
 }
 
-void SharedCells::enterCell(Cell &cell, const Access &access,
-                            const Knowledge &knowledge, uint32_t offset,
-                            Verdict &verdict) {
-  const Access &write = cell.write;
-  bool isAtomic = (access.kind & kAtomic) != 0;
+/// Check `access` against `write`, the last write to the same bytes.
+static void checkWrite(const Access &access, const Access &write,
+                       const Knowledge &knowledge, uint32_t offset,
+                       Verdict &verdict) {
+  bool areAtomic = (access.kind & write.kind & kAtomic) != 0;
   if (write.moment.time == 0) {
-    if (!access.isWrite || isAtomic)
+    if (!access.isWrite || (access.kind & kUpdate))
       note(verdict, Fault::Uninitialized, Access(), offset);
-  } else if (!knowledge.knows(write.moment)) {
+  } else if ((write.kind & kBarrier) && !(access.kind & kBarrier)) {
+    note(verdict, Fault::Barrier, write, offset);
+  } else if (!areAtomic && !knowledge.knows(write.moment)) {
     note(verdict, Fault::Race, write, offset);
   } else if ((access.kind & kAsyncProxy) && !(write.kind & kAsyncProxy) &&
              !knowledge.sees(write.moment)) {
     note(verdict, Fault::NoFence, write, offset);
   }
+}
+
+void SharedCells::enterCell(Cell &cell, const Access &access,
+                            const Knowledge &knowledge, uint32_t offset,
+                            Verdict &verdict) {
+  checkWrite(access, cell.write, knowledge, offset, verdict);
+  bool isAtomic = (access.kind & kAtomic) != 0;
   if (!access.isWrite || isAtomic) {
     addToReads(cell, access, knowledge, offset, verdict);
+    // The first value may be written by an atomic access.
+    if (access.isWrite && cell.write.moment.time == 0)
+      cell.write = access;
     return;
   }
   checkReads(cell, knowledge, offset, verdict);
   cell.write = access;
+  if (access.kind & kBarrierEnd)
+    cell.write.kind &= static_cast<uint8_t>(~kBarrier);
 }
 
-std::array<SharedCells::Cell, SharedCells::kGranuleBytes> &
-SharedCells::splitGranule(Granule &granule) {
-  if (granule.isSplit)
-    return bytes[granule.split - 1];
+/// Let `to` be as `from`, with a crowd of its own.
+void SharedCells::copyCell(Cell &to, const Cell &from) {
+  uint32_t own = to.moreReads;
+  to = from;
+  bool isCrowded = from.moreReads != 0 && !crowds[from.moreReads].empty();
+  if (own == 0 && isCrowded)
+    own = addCrowd();
+  if (isCrowded)
+    crowds[own] = crowds[from.moreReads];
+  else if (own != 0)
+    crowds[own].clear();
+  to.moreReads = own;
+}
+
+/// Return the cells of `granule` in parts of `unit` bytes or less.
+SharedCells::Parts &SharedCells::splitGranule(Granule &granule, uint32_t unit) {
   if (granule.split == 0) {
-    bytes.emplace_back();
-    granule.split = static_cast<uint32_t>(bytes.size());
+    parts.emplace_back();
+    granule.split = static_cast<uint32_t>(parts.size());
   }
-  granule.isSplit = true;
-  auto &cells = bytes[granule.split - 1];
-  for (Cell &cell : cells) {
-    cell = granule.cell;
-    // Each byte has a list of its own.
-    if (granule.cell.moreReads != 0 && !lists[granule.cell.moreReads].empty()) {
-      cell.moreReads = static_cast<uint32_t>(lists.size());
-      std::vector<Access> copy = lists[granule.cell.moreReads];
-      lists.push_back(std::move(copy));
-    } else {
-      cell.moreReads = 0;
-    }
+  Parts &cells = parts[granule.split - 1];
+  for (uint32_t i = 0; unit < granule.unit && i < kGranuleBytes; i += unit) {
+    uint32_t whole = i / granule.unit * granule.unit;
+    if (granule.unit == kGranuleBytes)
+      copyCell(cells[i], granule.cell);
+    else if (i != whole)
+      copyCell(cells[i], cells[whole]);
   }
+  granule.unit = static_cast<uint8_t>(std::min<uint32_t>(unit, granule.unit));
   return cells;
 }
 
@@ -123,24 +184,27 @@ Verdict SharedCells::enter(uint32_t offset, uint32_t size, const Access &access,
                            const Knowledge &knowledge) {
   Verdict verdict;
   uint32_t end = offset + size;
+  bool isPlainWrite = access.isWrite && !(access.kind & kAtomic);
   while (offset < end) {
     uint32_t index = offset / kGranuleBytes;
     uint32_t start = index * kGranuleBytes;
     uint32_t stop = std::min(end, start + kGranuleBytes);
     Granule &granule = granules[index];
-    bool isWhole = offset == start && stop == start + kGranuleBytes;
-    if (isWhole && !granule.isSplit) {
+    // The largest power of two that divides both ends.
+    uint32_t ends = (offset - start) | (stop - start);
+    uint32_t unit = ends & -ends;
+    if (unit >= kGranuleBytes && granule.unit == kGranuleBytes) {
       enterCell(granule.cell, access, knowledge, offset, verdict);
-    } else {
-      auto &cells = splitGranule(granule);
-      for (uint32_t i = offset; i < stop; ++i)
-        enterCell(cells[i - start], access, knowledge, i, verdict);
-      // One cell is enough again once one access has written all.
-      if (isWhole && access.isWrite) {
-        granule.cell = cells[0];
-        granule.cell.moreReads = 0;
-        granule.isSplit = false;
-      }
+      offset = stop;
+      continue;
+    }
+    Parts &cells = splitGranule(granule, unit);
+    for (uint32_t i = offset; i < stop; i += granule.unit)
+      enterCell(cells[i - start], access, knowledge, i, verdict);
+    // One cell is enough again once one access has written all.
+    if (unit >= kGranuleBytes && isPlainWrite) {
+      copyCell(granule.cell, cells[0]);
+      granule.unit = kGranuleBytes;
     }
     offset = stop;
   }

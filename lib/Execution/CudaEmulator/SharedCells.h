@@ -21,7 +21,12 @@ enum AccessKind : uint8_t {
   /// Through the asynchronous proxy: by a tensor copy or a warpgroup's product.
   kAsyncProxy = 2,
   /// By a copy or a product that a thread has started and not waited for.
-  kInBackground = 4
+  kInBackground = 4,
+  /// A write that reads what it replaces, too.
+  kUpdate = 8,
+  /// By an op on an mbarrier; the last one gives its bytes back.
+  kBarrier = 16,
+  kBarrierEnd = 32
 };
 
 /// One access: when, by which thread or at whose request, and from where.
@@ -34,7 +39,7 @@ struct Access {
 };
 
 /// What is wrong with an access.
-enum class Fault : uint8_t { None, Race, Uninitialized, NoFence };
+enum class Fault : uint8_t { None, Race, Uninitialized, NoFence, Barrier };
 
 /// A fault and, for those between two accesses, the earlier one; `offset` is the
 /// byte at which it was seen.
@@ -44,12 +49,41 @@ struct Verdict {
   uint32_t offset = 0;
 };
 
+/// Accesses to the same bytes that are not ordered among each other: any few, and of
+/// more one for each thread.
+class Crowd {
+public:
+  void clear();
+  bool empty() const { return few.empty(); }
+
+  /// Return the place of `access`, made by somebody who knows `knowledge` in a block
+  /// of `threads`: that of an access that says no more than this one, or a new one.
+  Access &place(const Access &access, const Knowledge &knowledge,
+                unsigned threads);
+
+  /// Call `apply` for each access.
+  template <typename Function>
+  void forEach(Function apply) const {
+    for (const Access &access : few)
+      apply(access);
+    for (const Access &access : byThread)
+      if (access.moment.time != 0)
+        apply(access);
+  }
+
+  bool hasAtomics = false;
+
+private:
+  std::vector<Access> few;
+  std::vector<Access> byThread;
+};
+
 /// Shadow of the shared memory of a block. Sixteen bytes that were always accessed
-/// together share one cell.
+/// together share one cell; each part of them that was not has its own.
 class SharedCells {
 public:
-  /// Start anew with `bytes` bytes that nobody has accessed.
-  void reset(uint32_t bytes);
+  /// Start anew with `bytes` bytes that none of `threads` threads has accessed.
+  void reset(uint32_t bytes, unsigned threads);
 
   /// Enter an access of `bytes` bytes from `offset` on, made by somebody who knows
   /// `knowledge`. Returns the first fault, if any.
@@ -64,17 +98,20 @@ private:
   struct Cell {
     Access write;
     Access read;
-    /// Number of a list of further such accesses that are not ordered; 0 is none.
+    /// Number of a crowd of further such accesses that are not ordered; 0 is none.
     uint32_t moreReads = 0;
   };
 
   struct Granule {
     Cell cell;
-    /// Number of the cells of the single bytes, 0 if they were never needed.
+    /// Number of the cells of its parts, 0 if they were never needed.
     uint32_t split = 0;
-    /// Whether the single bytes' cells count.
-    bool isSplit = false;
+    /// Bytes of a part.
+    uint8_t unit = kGranuleBytes;
   };
+
+  /// Cells of the parts of a granule, each at the number of its first byte.
+  using Parts = std::array<Cell, kGranuleBytes>;
 
   void enterCell(Cell &cell, const Access &access, const Knowledge &knowledge,
                  uint32_t offset, Verdict &verdict);
@@ -82,11 +119,16 @@ private:
                   uint32_t offset, Verdict &verdict);
   void checkReads(Cell &cell, const Knowledge &knowledge, uint32_t offset,
                   Verdict &verdict);
-  std::array<Cell, kGranuleBytes> &splitGranule(Granule &granule);
+  Parts &splitGranule(Granule &granule, uint32_t unit);
+  void copyCell(Cell &to, const Cell &from);
+  uint32_t addCrowd();
 
+  unsigned threads = 0;
   std::vector<Granule> granules;
-  std::vector<std::array<Cell, kGranuleBytes>> bytes;
-  std::vector<std::vector<Access>> lists;
+  std::vector<Parts> parts;
+  /// Those from `usedCrowds` on are kept for their memory. Number 0 is no crowd.
+  std::vector<Crowd> crowds;
+  uint32_t usedCrowds = 1;
 };
 
 } // namespace mlir::attn::emulator

@@ -123,6 +123,12 @@ static void fenceProxy(Site, host_calls::ProxyFence kind) {
     tracker->clocks.fence(block.self().index);
 }
 
+static void fenceMemory(Site) {
+  Block &block = Block::current();
+  if (Tracker *tracker = block.getTracker())
+    tracker->atomics.fence(block.self().index);
+}
+
 static void fenceMBarrierInit(Site) { Block::current().mbarriers.fenceInit(); }
 
 /// Registers change hands by warpgroups: what one gives up another may take.
@@ -205,6 +211,7 @@ llvm::ArrayRef<HostFunction> emulator::getThreadFunctions() {
       {"attn_cuda_cluster_arrive", arriveCluster},
       {"attn_cuda_cluster_wait", waitCluster},
       {"attn_cuda_fence_proxy", fenceProxy},
+      {"attn_cuda_fence_memory", fenceMemory},
       {"attn_cuda_fence_mbarrier_init", fenceMBarrierInit},
       {"attn_cuda_set_max_register", setMaxRegister},
       {"attn_cuda_exit", exitThread},

@@ -14,7 +14,8 @@ using namespace mlir::attn::emulator;
 
 void Tracker::reset(unsigned threads, uint32_t bytes) {
   clocks.reset(threads);
-  cells.reset(bytes);
+  atomics.reset();
+  cells.reset(bytes, threads);
 }
 
 /// Say who makes an access: `thread (3,0,0)`, or what that thread has started.
@@ -43,6 +44,12 @@ void Tracker::report(const Access &access, const Verdict &verdict) {
                  who + does + place + " through the asynchronous proxy, " +
                      nameActor(block, other) +
                      " has written it through the generic proxy",
+                 other.site);
+    return;
+  case Fault::Barrier:
+    block.report("misuse", access.site,
+                 who + does + place + ", where an mbarrier lies (" +
+                     block.describe(other.site) + ")",
                  other.site);
     return;
   case Fault::Race:
@@ -115,13 +122,21 @@ void Tracker::access(const void *address, uint64_t bytes, int32_t flags,
   if (bytes == 0 || block.isOnStack(address))
     return;
   uint32_t alignment = 1u << (flags >> host_calls::kAccessAlignmentShift);
-  if (!block.isInWindow(address)) {
+  bool isWrite = (flags & host_calls::kAccessWrite) != 0;
+  uint8_t kind = kPlain;
+  if (flags & host_calls::kAccessAtomic)
+    kind |= kAtomic;
+  if (flags & host_calls::kAccessUpdate)
+    kind |= kUpdate;
+  if (block.isInWindow(address)) {
+    uint32_t offset =
+        block.checkShared(address, bytes, alignment, site, "shared memory");
+    enter(offset, static_cast<uint32_t>(bytes), isWrite, kind, site);
+  } else {
     checkGlobal(address, bytes, alignment, site);
-    return;
   }
-  uint32_t offset =
-      block.checkShared(address, bytes, alignment, site, "shared memory");
-  uint8_t kind = flags & host_calls::kAccessAtomic ? kAtomic : kPlain;
-  enter(offset, static_cast<uint32_t>(bytes),
-        (flags & host_calls::kAccessWrite) != 0, kind, site);
+  if (kind & kAtomic)
+    atomics.access(block.self().index, address, flags);
+  else if (isWrite)
+    atomics.write(address);
 }

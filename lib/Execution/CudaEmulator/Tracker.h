@@ -6,7 +6,7 @@
 #ifndef ATTN_LIB_EXECUTION_CUDAEMULATOR_TRACKER_H
 #define ATTN_LIB_EXECUTION_CUDAEMULATOR_TRACKER_H
 
-#include "Clocks.h"
+#include "AtomicOrder.h"
 #include "SharedCells.h"
 
 namespace mlir::attn::emulator {
@@ -21,6 +21,7 @@ public:
   void reset(unsigned threads, uint32_t bytes);
 
   Clocks clocks;
+  AtomicOrder atomics{clocks};
 
   /// Enter an access of the running thread to shared memory.
   void enter(uint32_t offset, uint32_t bytes, bool isWrite, uint8_t kind,
