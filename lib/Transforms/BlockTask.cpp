@@ -128,8 +128,8 @@ KeyRange BlockTask::keyRange(Value begin, Value end) {
     hi = min(hi, add(last, index(std::min(*window.getRight(), kFarthest) + 1)));
   if (window && window.getLeft())
     lo = max(lo, add(first, index(-std::min(*window.getLeft(), kFarthest))));
-  // No block has keys of two pages.
-  if (areBlocksInPages() && !getConstantIntValue(lo)) {
+  // No block has keys of two pages, and none begins within one of several.
+  if (areBlocksInPages() || arePagesInBlocks()) {
     AffineExpr s0 = rewriter.getAffineSymbolExpr(0);
     int64_t block = schedule.getBlockN();
     lo = getValueOrCreateConstantIndexOp(rewriter, loc,

@@ -12,6 +12,11 @@
 //     %entry = tensor.extract %table[0, %p]
 //     the keys of the block in page %entry, inserted into %so
 //   }
+//
+// A block of threads on a GPU has no such memory: its tile is put together of one of each page, which the threads copy.
+//
+//   %t0 = tensor.insert_slice (tensor.pad %pool[%entry0 ...]) into %empty[0, 0] [page, D]
+//   %t1 = tensor.insert_slice (tensor.pad %pool[%entry1 ...]) into %t0[page, 0] [page, D]
 
 #include "attn/Transforms/BlockTask.h"
 
@@ -32,14 +37,21 @@ static int64_t sizeOf(Value tensor, int64_t dim) {
   return cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
 }
 
+/// Return how many keys a page has, if that is known.
+int64_t BlockTask::pageSize() {
+  return sizeOf(tile.getKey(), sequenceDim(tile.getKeyLayout()));
+}
+
 /// Return whether each block of keys, from a multiple of its size on, lies in one
 /// page.
 bool BlockTask::areBlocksInPages() {
-  if (!tile.isPaged())
-    return false;
-  int64_t page = sizeOf(tile.getKey(), sequenceDim(tile.getKeyLayout()));
-  return ShapedType::isStatic(page) && page > 0 &&
-         page % schedule.getBlockN() == 0;
+  return tile.isPaged() && ShapedType::isStatic(pageSize()) && pageSize() > 0 &&
+         pageSize() % schedule.getBlockN() == 0;
+}
+
+/// Return whether each block of keys of a block of threads is several pages.
+bool BlockTask::arePagesInBlocks() {
+  return tile.isPaged() && isForThreads() && !areBlocksInPages();
 }
 
 /// Return the page that is number `number` of the tile: one that there is, also
@@ -84,16 +96,25 @@ Value BlockTask::readPage(Value tensor, ArrayRef<int64_t> dims,
 /// Return `count` keys of `tensor`, from key `first` of the tile on.
 Value BlockTask::readPages(Value tensor, ArrayRef<int64_t> dims,
                            int64_t sequence, Value first, OpFoldResult count) {
+  if (!areBlocksInPages() && !arePagesInBlocks())
+    return copyPages(tensor, dims, sequence, first, count);
+  if (arePagesInBlocks() && stepKeys > 1)
+    return readPageTiles(tensor, dims, sequence, first, count);
+  Value page = index(pageSize());
+  Value number = arith::DivUIOp::create(rewriter, loc, first, page);
+  Value from = arith::RemUIOp::create(rewriter, loc, first, page);
+  return readPage(tensor, dims, sequence, entryOf(number), from, count);
+}
+
+/// Return `count` keys of `tensor`, from key `first` of the tile on, put together in
+/// memory of the size of a block.
+Value BlockTask::copyPages(Value tensor, ArrayRef<int64_t> dims,
+                           int64_t sequence, Value first, OpFoldResult count) {
   auto value = [&](OpFoldResult extent) {
     return getValueOrCreateConstantIndexOp(rewriter, loc, extent);
   };
   Value page = value(tensor::getMixedSize(rewriter, loc, tile.getKey(),
                                           sequenceDim(tile.getKeyLayout())));
-  if (areBlocksInPages()) {
-    Value number = arith::DivUIOp::create(rewriter, loc, first, page);
-    Value from = arith::RemUIOp::create(rewriter, loc, first, page);
-    return readPage(tensor, dims, sequence, entryOf(number), from, count);
-  }
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<OpFoldResult> whole = {
       rewriter.getIndexAttr(schedule.getBlockN())};
@@ -141,6 +162,47 @@ Value BlockTask::readPages(Value tensor, ArrayRef<int64_t> dims,
       tensor::InsertSliceOp::create(rewriter, loc, filled, so, at, sizes, ones)
           .getResult());
   return loop.getResult(0);
+}
+
+/// Return `count` keys of `tensor`, from key `first` on, which is the first of a
+/// page, as a tile of a whole step.
+Value BlockTask::readPageTiles(Value tensor, ArrayRef<int64_t> dims,
+                               int64_t sequence, Value first,
+                               OpFoldResult count) {
+  int64_t size = pageSize();
+  auto type = cast<RankedTensorType>(tensor.getType());
+  int64_t channels =
+      paddedChannels(tensor::getMixedSize(rewriter, loc, tensor, dims.back()));
+  Value result = tensor::EmptyOp::create(
+      rewriter, loc, ArrayRef{stepKeys, channels}, type.getElementType());
+  Value page = index(size);
+  Value keys = getValueOrCreateConstantIndexOp(rewriter, loc, count);
+  Value number = arith::DivUIOp::create(rewriter, loc, first, page);
+  // Behind the last page with keys none is looked for.
+  Value last = arith::DivUIOp::create(
+      rewriter, loc,
+      arith::AddIOp::create(
+          rewriter, loc, first,
+          arith::SubIOp::create(rewriter, loc, keys, index(1))),
+      page);
+  for (int64_t at = 0; at < stepKeys; at += size) {
+    Value own = arith::AddIOp::create(rewriter, loc, number, index(at / size));
+    own = arith::MinSIOp::create(rewriter, loc, own, last);
+    Value some = arith::SubIOp::create(rewriter, loc, keys, index(at));
+    some = arith::MaxSIOp::create(rewriter, loc, some, index(0));
+    some = arith::MinSIOp::create(rewriter, loc, some, page);
+    Value part = readPage(tensor, dims, sequence, entryOf(own),
+                          rewriter.getIndexAttr(0), some);
+    OpFoldResult zero = rewriter.getIndexAttr(0),
+                 one = rewriter.getIndexAttr(1);
+    result = tensor::InsertSliceOp::create(
+        rewriter, loc, padTile(rewriter, loc, part, {size, channels}), result,
+        ArrayRef<OpFoldResult>{rewriter.getIndexAttr(at), zero},
+        ArrayRef<OpFoldResult>{rewriter.getIndexAttr(size),
+                               rewriter.getIndexAttr(channels)},
+        ArrayRef<OpFoldResult>{one, one});
+  }
+  return result;
 }
 
 /// Give `step`, a block of keys that are in pages, what it reads.

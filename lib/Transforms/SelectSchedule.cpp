@@ -210,14 +210,35 @@ static bool isUnderData(Operation *op) {
   return !isa<func::FuncOp>(at);
 }
 
+/// Return `schedule`, of a block of threads, with blocks of keys that are in one page
+/// of `op` each, or in several whole ones; null where there are none such.
+static ScheduleAttr withPagedBlocks(ScheduleAttr schedule, SdpaOp op) {
+  // Rows that are copied to shared memory together.
+  constexpr int64_t kRows = 8, kLeastBlock = 16;
+  int64_t page = cast<RankedTensorType>(op.getKey().getType())
+                     .getDimSize(sequenceDim(op.getKeyLayout()));
+  if (ShapedType::isDynamic(page) || page == 0 || page % kRows != 0)
+    return {};
+  int64_t block = schedule.getBlockN();
+  while (page % block != 0 && block % page != 0 && block > kLeastBlock)
+    block /= 2;
+  if (page % block != 0 && block % page != 0)
+    return {};
+  return ScheduleAttr::get(
+      schedule.getContext(), schedule.getBlockM(), block, schedule.getRows(),
+      schedule.getColumns(), schedule.getLanes(), schedule.getChunk(),
+      schedule.getFoldHeads(), schedule.getStreams(), schedule.getPrefetch(),
+      schedule.getWarps(), schedule.getStages());
+}
+
 /// Return whether a block of threads can work on tiles of `op`.
 static bool isForBlocks(SdpaOp op) {
   auto elementOf = [](Value tensor) { return getElementTypeOrSelf(tensor); };
   Type element = elementOf(op.getQuery());
   if (element.isF64() || elementOf(op.getKey()) != element ||
-      elementOf(op.getValue()) != element || op.isPaged() ||
-      op.hasPackedRows() || op.hasPackedKeys() || op.getWeights() ||
-      op.getKeyScale() || op.getValueScale() || isUnderData(op))
+      elementOf(op.getValue()) != element || op.hasPackedRows() ||
+      op.hasPackedKeys() || op.getWeights() || op.getKeyScale() ||
+      op.getValueScale() || isUnderData(op))
     return false;
   AttentionShape shape = AttentionShape::get(op);
   return llvm::all_of(ArrayRef{shape.headSize, shape.valueSize},
@@ -241,8 +262,12 @@ static void setBlockSchedule(OpBuilder &b, SdpaOp op,
   auto choose = [&](bool few) {
     ScheduleAttr schedule =
         chooseBlockSchedule(op.getContext(), shape, bits, target, few, folds);
-    return splits ? schedule : withoutChunks(schedule);
+    if (op.isPaged())
+      schedule = withPagedBlocks(schedule, op);
+    return splits || !schedule ? schedule : withoutChunks(schedule);
   };
+  if (!choose(/*few=*/true) || !choose(/*few=*/false))
+    return;
   int64_t most = getFewBlockRows(shape, folds);
   if (ShapedType::isDynamic(shape.rows))
     return branchOnRows(b, op, most, choose);

@@ -141,6 +141,25 @@ func.func @folded_rows_unknown(%q: tensor<1x16x?x64xf16>, %k: tensor<1x1x4096x64
   return %o : tensor<1x16x?x64xf16>
 }
 
+// Keys in pages: a block of keys is one or several whole pages, or a part of one; pages of which no copy takes whole rows
+// have no schedule.
+//
+// CHECK-LABEL: func.func @pages
+// CHECK: attn.sdpa {{.*}} schedule = <block_m = 64, block_n = 64, {{.*}} tensor<9x2x16x64xf16>
+// CHECK: attn.sdpa {{.*}} schedule = <block_m = 64, block_n = 32, {{.*}} tensor<9x2x96x64xf16>
+// CHECK-NOT: schedule
+// CHECK: return
+func.func @pages(%q: tensor<1x4x64x64xf16>, %s: tensor<9x2x16x64xf16>, %m: tensor<9x2x96x64xf16>, %o: tensor<9x2x12x64xf16>,
+                 %t: tensor<1x4xi32>) -> (tensor<1x4x64x64xf16>, tensor<1x4x64x64xf16>, tensor<1x4x64x64xf16>) {
+  %0 = attn.sdpa %q, %s, %s page_table(%t : tensor<1x4xi32>)
+    : tensor<1x4x64x64xf16>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16> -> tensor<1x4x64x64xf16>
+  %1 = attn.sdpa %q, %m, %m page_table(%t : tensor<1x4xi32>)
+    : tensor<1x4x64x64xf16>, tensor<9x2x96x64xf16>, tensor<9x2x96x64xf16> -> tensor<1x4x64x64xf16>
+  %2 = attn.sdpa %q, %o, %o page_table(%t : tensor<1x4xi32>)
+    : tensor<1x4x64x64xf16>, tensor<9x2x12x64xf16>, tensor<9x2x12x64xf16> -> tensor<1x4x64x64xf16>
+  return %0, %1, %2 : tensor<1x4x64x64xf16>, tensor<1x4x64x64xf16>, tensor<1x4x64x64xf16>
+}
+
 #x = affine_map<(b, r, o, i) -> (b, r, i)>
 #w = affine_map<(b, r, o, i) -> (o, i)>
 #y = affine_map<(b, r, o, i) -> (b, r, o)>

@@ -95,12 +95,18 @@ private:
   Value toAccumulator(Value rows, Value scale);
   Value scales(Value tensor, Value begin, Value end);
   OpFoldResult keysIn(Value begin, Value end);
+  int64_t pageSize();
   bool areBlocksInPages();
+  bool arePagesInBlocks();
   Value entryOf(Value number);
   Value readPage(Value tensor, ArrayRef<int64_t> dims, int64_t sequence,
                  Value entry, OpFoldResult from, OpFoldResult count);
   Value readPages(Value tensor, ArrayRef<int64_t> dims, int64_t sequence,
                   Value first, OpFoldResult count);
+  Value copyPages(Value tensor, ArrayRef<int64_t> dims, int64_t sequence,
+                  Value first, OpFoldResult count);
+  Value readPageTiles(Value tensor, ArrayRef<int64_t> dims, int64_t sequence,
+                      Value first, OpFoldResult count);
   void readPages(BlockStepOp step);
   PackedState newState();
   PackedState emptied(const PackedState &state);

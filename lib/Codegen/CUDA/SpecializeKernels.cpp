@@ -15,6 +15,8 @@
 //     gpu.launch_func @kernels::@k_any ...      attn.aligned = false
 //   }
 
+#include "ProductReads.h"
+
 #include "attn/Codegen/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,17 +38,6 @@ constexpr int64_t kChunkBytes = 16;
 
 /// Rows that are counted in 32 bits, with room for a block behind them.
 constexpr int64_t kMostRows = int64_t(1) << 30;
-
-/// Whether a product reads `value`, maybe extended to a wider type.
-static bool isReadByProduct(Value value) {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (auto extend = dyn_cast<arith::ExtFOp>(user))
-      return isReadByProduct(extend.getResult());
-    auto contract = dyn_cast<vector::ContractionOp>(user);
-    return contract &&
-           (contract.getLhs() == value || contract.getRhs() == value);
-  });
-}
 
 /// Whether `index` is known to be a multiple of the numbers in a chunk.
 static bool isChunkStart(OpFoldResult index, int64_t elementBytes) {

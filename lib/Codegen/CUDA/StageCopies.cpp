@@ -26,6 +26,8 @@
 // With more stages as many blocks less one are on their way. What is read once, before a loop, is waited for behind the
 // loop's first copies. Any other read is copied where it stands, between two barriers.
 
+#include "StagedReads.h"
+
 #include "attn/Codegen/Passes.h"
 #include "attn/IR/AttnDialect.h"
 #include "attn/IR/AttnGpuOps.h"
@@ -50,29 +52,7 @@ using namespace mlir::attn;
 /// Blocks that shared memory holds at once where the schedule does not say.
 constexpr int64_t kDefaultStages = 2;
 
-/// What tiles are aligned to: the banks of shared memory, once round.
-constexpr int64_t kTileAlignment = 128;
-
 namespace {
-/// A read of memory by a product.
-struct StagedRead {
-  vector::TransferReadOp read;
-  SmallVector<int64_t> dims;
-  int64_t bytes;
-  /// The memory as far as a loop reads it; null where that is not known.
-  Value bounded;
-
-  explicit StagedRead(vector::TransferReadOp read) : read(read) {
-    for (AffineExpr result : read.getPermutationMap().getResults())
-      if (auto dim = dyn_cast<AffineDimExpr>(result))
-        dims.push_back(dim.getPosition());
-    VectorType type = read.getVectorType();
-    bytes =
-        llvm::alignTo(type.getNumElements() * type.getElementTypeBitWidth() / 8,
-                      kTileAlignment);
-  }
-};
-
 /// What a loop copies ahead, where in its first stage, and how far stages are
 /// apart.
 struct LoopStages {
@@ -95,11 +75,12 @@ public:
 
 private:
   LogicalResult collect();
+  void cloneSlice(Value value, scf::ForOp loop, IRMapping &map, Value when);
   void boundRead(StagedRead &read, scf::ForOp loop);
   void stageLoop(scf::ForOp loop, MutableArrayRef<StagedRead> reads);
   void stageInPlace(const StagedRead &read);
   void copy(const StagedRead &read, Value offset, Value when,
-            scf::ForOp loop = {}, Value iteration = {});
+            const IRMapping &map = {});
   Value integer(int64_t value) {
     return arith::ConstantIntOp::create(rewriter, loc, value, 32);
   }
@@ -113,15 +94,21 @@ private:
     used += bytes;
     return start;
   }
-  void replaceByShared(const StagedRead &read, Value offset, Operation *before);
+  void replaceByShared(const StagedRead &staged, Value offset,
+                       Operation *before);
   Value iterationAfter(Value iteration, scf::ForOp loop, int64_t steps);
+  Value isIteration(scf::ForOp loop, Value iteration);
   void copyStage(const LoopStages &stage, scf::ForOp loop, Value iteration,
-                 Value to);
+                 Value to, IRMapping map = {});
+  SmallVector<Value> findLoads(const LoopStages &of, scf::ForOp loop);
+  SmallVector<Value> loadAhead(ValueRange loads, scf::ForOp loop,
+                               Value iteration);
   Value nextStage(const LoopStages &of, Value stage);
-  ValueRange carryStages(const LoopStages &of, scf::ForOp &loop);
-  scf::ForOp loopBehind(vector::TransferReadOp read);
+  ValueRange carryStages(const LoopStages &of, scf::ForOp &loop,
+                         ValueRange numbers);
+  scf::ForOp loopBehind(Operation *tile);
   void stageLate(const StagedRead &read, scf::ForOp loop);
-  bool isBehindLoops(vector::TransferReadOp read);
+  bool isBehindLoops(Operation *tile);
 
   gpu::GPUFuncOp function;
   IRRewriter rewriter;
@@ -134,50 +121,6 @@ private:
 };
 } // namespace
 
-//===----------------------------------------------------------------------===//
-// Which reads
-//===----------------------------------------------------------------------===//
-
-/// Whether a product reads `value`, maybe extended to a wider type.
-static bool isReadByProduct(Value value) {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (auto extend = dyn_cast<arith::ExtFOp>(user))
-      return isReadByProduct(extend.getResult());
-    auto contract = dyn_cast<vector::ContractionOp>(user);
-    return contract &&
-           (contract.getLhs() == value || contract.getRhs() == value);
-  });
-}
-
-/// Whether `value` can be computed for another iteration of `loop`: nothing but
-/// the induction variable and pure ops inside it.
-static bool dependsOnIterationOnly(Value value, scf::ForOp loop) {
-  if (value == loop.getInductionVar() || loop.isDefinedOutsideOfLoop(value))
-    return true;
-  Operation *op = value.getDefiningOp();
-  return op && isPure(op) && op->getNumRegions() == 0 &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           return dependsOnIterationOnly(operand, loop);
-         });
-}
-
-/// The loop in which `read` can be done ahead of time; null if there is none. It
-/// is done whether a branch inside the loop asks for it or not. A loop over single
-/// keys runs rarely and waits for its reads.
-static scf::ForOp loopAhead(vector::TransferReadOp read) {
-  Operation *parent = read->getParentOp();
-  while (isa<scf::IfOp>(parent))
-    parent = parent->getParentOp();
-  auto loop = dyn_cast<scf::ForOp>(parent);
-  if (!loop || getConstantIntValue(loop.getStep()) == 1 ||
-      !dependsOnIterationOnly(read.getBase(), loop) ||
-      !llvm::all_of(read.getIndices(), [&](Value index) {
-        return dependsOnIterationOnly(index, loop);
-      }))
-    return {};
-  return loop;
-}
-
 Stager::Stager(gpu::GPUFuncOp function)
     : function(function), rewriter(function.getContext()),
       loc(function.getLoc()), stages(kDefaultStages) {
@@ -187,86 +130,85 @@ Stager::Stager(gpu::GPUFuncOp function)
 }
 
 LogicalResult Stager::collect() {
-  WalkResult result =
-      function.walk([&](vector::TransferReadOp read) {
-        if (!isReadByProduct(read))
-          return WalkResult::advance();
-        StagedRead staged(read);
-        VectorType type = read.getVectorType();
-        bool isZero = matchPattern(read.getPadding(), m_AnyZeroFloat()) ||
-                      matchPattern(read.getPadding(), m_Zero());
-        if (!isa<MemRefType>(read.getBase().getType()) || type.getRank() != 2 ||
-            staged.dims.size() != 2 || read.getMask() || !isZero) {
-          read.emitOpError()
-              << "expects a matrix without mask or broadcast, padded "
-                 "with 0, where a product reads it";
-          return WalkResult::interrupt();
-        }
-        int64_t rowBits = type.getDimSize(1) * type.getElementTypeBitWidth();
-        if (rowBits % 128 != 0) {
-          read.emitOpError()
-              << "expects rows of a multiple of 16 bytes where a "
-                 "product reads them, got "
-              << type;
-          return WalkResult::interrupt();
-        }
-        scf::ForOp loop = stages > 1 ? loopAhead(read) : scf::ForOp();
-        if (loop)
-          loops[loop].push_back(staged);
-        else
-          others.push_back(staged);
-        return WalkResult::advance();
-      });
-  return failure(result.wasInterrupted());
+  FailureOr<SmallVector<StagedRead>> reads = findStagedReads(function);
+  if (failed(reads))
+    return failure();
+  for (const StagedRead &read : *reads) {
+    scf::ForOp loop = stages > 1 ? findLoopAhead(read) : scf::ForOp();
+    if (loop)
+      loops[loop].push_back(read);
+    else
+      others.push_back(read);
+  }
+  return success();
 }
 
-//===----------------------------------------------------------------------===//
-// How they are staged
-//===----------------------------------------------------------------------===//
-
-/// Clone into `map` what `value` is computed from inside of `loop`.
-static void cloneSlice(RewriterBase &b, Value value, scf::ForOp loop,
-                       IRMapping &map) {
+/// Clone into `map` what `value` is computed from inside of `loop`. Of memory nothing
+/// is read unless `when` holds.
+void Stager::cloneSlice(Value value, scf::ForOp loop, IRMapping &map,
+                        Value when) {
   if (map.contains(value) || loop.isDefinedOutsideOfLoop(value))
     return;
   Operation *op = value.getDefiningOp();
   for (Value operand : op->getOperands())
-    cloneSlice(b, operand, loop, map);
-  b.clone(*op, map);
+    cloneSlice(operand, loop, map, when);
+  if (!isa<memref::LoadOp>(op)) {
+    rewriter.clone(*op, map);
+    return;
+  }
+  auto branch = scf::IfOp::create(
+      rewriter, op->getLoc(), when,
+      [&](OpBuilder &b, Location at) {
+        scf::YieldOp::create(b, at, b.clone(*op, map)->getResults());
+      },
+      [&](OpBuilder &b, Location at) {
+        Value none =
+            arith::ConstantOp::create(b, at, b.getZeroAttr(value.getType()));
+        scf::YieldOp::create(b, at, none);
+      });
+  map.map(value, branch.getResult(0));
 }
 
-/// Copy the tile of `read` to `offset`, for iteration `iteration` of `loop` if
-/// there is one.
+/// Copy the tile of `staged` to `offset`, of what `map` says.
 void Stager::copy(const StagedRead &staged, Value offset, Value when,
-                  scf::ForOp loop, Value iteration) {
-  vector::TransferReadOp read = staged.read;
-  IRMapping map;
-  if (loop) {
-    map.map(loop.getInductionVar(), iteration);
-    cloneSlice(rewriter, read.getBase(), loop, map);
+                  const IRMapping &map) {
+  for (auto [read, row] : staged.parts) {
+    SmallVector<Value> indices;
     for (Value index : read.getIndices())
-      cloneSlice(rewriter, index, loop, map);
+      indices.push_back(map.lookupOrDefault(index));
+    SmallVector<bool> inBounds{read.isDimInBounds(0) && !staged.bounded,
+                               read.isDimInBounds(1)};
+    Value to = offset;
+    if (row > 0)
+      to = arith::AddIOp::create(rewriter, loc, offset,
+                                 integer(row * staged.rowBytes()));
+    attn_gpu::CopyToSharedOp::create(
+        rewriter, read.getLoc(),
+        staged.bounded ? staged.bounded : map.lookupOrDefault(read.getBase()),
+        indices, to, when, staged.dims, inBounds, read.getVectorType());
   }
-  SmallVector<Value> indices;
-  for (Value index : read.getIndices())
-    indices.push_back(map.lookupOrDefault(index));
-  SmallVector<bool> inBounds{read.isDimInBounds(0) && !staged.bounded,
-                             read.isDimInBounds(1)};
-  attn_gpu::CopyToSharedOp::create(
-      rewriter, read.getLoc(),
-      staged.bounded ? staged.bounded : map.lookupOrDefault(read.getBase()),
-      indices, offset, when, staged.dims, inBounds, read.getVectorType());
 }
 
 /// Let the tile at `offset`, read before `before`, replace `staged`.
 void Stager::replaceByShared(const StagedRead &staged, Value offset,
                              Operation *before) {
-  vector::TransferReadOp read = staged.read;
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(before);
-  Value tile = attn_gpu::ReadSharedOp::create(rewriter, read.getLoc(),
-                                              read.getVectorType(), offset);
-  rewriter.replaceOp(read, tile);
+  Value tile = attn_gpu::ReadSharedOp::create(rewriter, staged.tile->getLoc(),
+                                              staged.getType(), offset);
+  rewriter.replaceAllUsesWith(staged.tile->getResult(0), tile);
+  // What put it together needs one another.
+  SmallVector<Operation *> dead = {staged.tile};
+  for (size_t i = 0; i < dead.size(); ++i) {
+    auto insert = dyn_cast<vector::InsertStridedSliceOp>(dead[i]);
+    for (Value operand : insert ? insert->getOperands() : ValueRange())
+      if (Operation *op = operand.getDefiningOp();
+          isa_and_nonnull<vector::InsertStridedSliceOp, vector::TransferReadOp>(
+              op))
+        dead.push_back(op);
+  }
+  for (Operation *op : dead)
+    rewriter.eraseOp(op);
 }
 
 Value Stager::iterationAfter(Value iteration, scf::ForOp loop, int64_t steps) {
@@ -276,17 +218,63 @@ Value Stager::iterationAfter(Value iteration, scf::ForOp loop, int64_t steps) {
   return iteration;
 }
 
+Value Stager::isIteration(scf::ForOp loop, Value iteration) {
+  return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
+                               iteration, loop.getUpperBound());
+}
+
 /// Copy all that `iteration` of a loop reads to the stage `to`; nothing where it
-/// is no iteration.
+/// is no iteration. `map` says what is known of it.
 void Stager::copyStage(const LoopStages &stage, scf::ForOp loop,
-                       Value iteration, Value to) {
-  Value when = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
-                                     iteration, loop.getUpperBound());
+                       Value iteration, Value to, IRMapping map) {
+  Value when = isIteration(loop, iteration);
+  map.map(loop.getInductionVar(), iteration);
   for (const auto &[read, start] : llvm::zip_equal(stage.reads, stage.starts)) {
     Value offset = arith::AddIOp::create(rewriter, loc, to, integer(start));
-    copy(read, offset, read.bounded ? Value() : when, loop, iteration);
+    for (StagedRead::Part part : read.parts) {
+      cloneSlice(part.read.getBase(), loop, map, when);
+      for (Value index : part.read.getIndices())
+        cloneSlice(index, loop, map, when);
+    }
+    copy(read, offset, read.bounded ? Value() : when, map);
   }
   commit();
+}
+
+/// The numbers in memory that say where `loop` reads: the pages of keys.
+SmallVector<Value> Stager::findLoads(const LoopStages &of, scf::ForOp loop) {
+  llvm::SetVector<Value> values, loads;
+  for (const StagedRead &read : of.reads)
+    for (StagedRead::Part part : read.parts) {
+      values.insert(part.read.getBase());
+      values.insert(part.read.getIndices().begin(),
+                    part.read.getIndices().end());
+    }
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (!op || loop.isDefinedOutsideOfLoop(values[i]))
+      continue;
+    if (isa<memref::LoadOp>(op))
+      loads.insert(values[i]);
+    values.insert(op->operand_begin(), op->operand_end());
+  }
+  return loads.takeVector();
+}
+
+/// Read `loads` as they are in `iteration` of `loop`.
+SmallVector<Value> Stager::loadAhead(ValueRange loads, scf::ForOp loop,
+                                     Value iteration) {
+  if (loads.empty())
+    return {};
+  IRMapping map;
+  map.map(loop.getInductionVar(), iteration);
+  Value when = isIteration(loop, iteration);
+  SmallVector<Value> numbers;
+  for (Value load : loads) {
+    cloneSlice(load, loop, map, when);
+    numbers.push_back(map.lookup(load));
+  }
+  return numbers;
 }
 
 /// The stage after `stage`.
@@ -300,19 +288,23 @@ Value Stager::nextStage(const LoopStages &of, Value stage) {
 }
 
 /// Let `loop` carry the stage of its block and, with more than two, the one that
-/// is free; return them.
-ValueRange Stager::carryStages(const LoopStages &of, scf::ForOp &loop) {
+/// is free, then `numbers`, which stay as they are; return them.
+ValueRange Stager::carryStages(const LoopStages &of, scf::ForOp &loop,
+                               ValueRange numbers) {
   SmallVector<Value> inits{integer(0)};
   if (stages > 2)
     inits.push_back(integer((stages - 1) * of.bytes));
+  size_t count = inits.size();
+  inits.append(numbers.begin(), numbers.end());
   loop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
       rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
       [&](OpBuilder &b, Location, ArrayRef<BlockArgument> carried) {
         OpBuilder::InsertionGuard guard(rewriter);
         rewriter.restoreInsertionPoint(b.saveInsertionPoint());
         SmallVector<Value> next;
-        for (BlockArgument stage : carried)
+        for (BlockArgument stage : carried.take_front(count))
           next.push_back(nextStage(of, stage));
+        llvm::append_range(next, carried.drop_front(count));
         return next;
       }));
   return loop.getRegionIterArgs().take_back(inits.size());
@@ -322,12 +314,12 @@ ValueRange Stager::carryStages(const LoopStages &of, scf::ForOp &loop) {
 /// of the last block: then the bounds of a copy say when to stop, and no iteration
 /// has to ask whether there is a next one.
 void Stager::boundRead(StagedRead &staged, scf::ForOp loop) {
-  vector::TransferReadOp read = staged.read;
+  vector::TransferReadOp read = staged.parts.front().read;
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
   auto type = cast<MemRefType>(read.getBase().getType());
   int64_t rows = read.getVectorType().getDimSize(0);
-  if (type.getRank() != 2 || staged.dims[0] != 0 || step != rows ||
-      read.getIndices()[0] != loop.getInductionVar() ||
+  if (staged.parts.size() > 1 || type.getRank() != 2 || staged.dims[0] != 0 ||
+      step != rows || read.getIndices()[0] != loop.getInductionVar() ||
       !loop.isDefinedOutsideOfLoop(read.getBase()))
     return;
   auto constant = [&](int64_t value) -> Value {
@@ -374,31 +366,40 @@ void Stager::stageLoop(scf::ForOp loop, MutableArrayRef<StagedRead> reads) {
     for (LateRead &read : late)
       replaceByShared(*read.read, read.offset, loop);
   }
-  ValueRange carried = carryStages(of, loop);
+  // Where the block lies that is copied next is read one iteration before.
+  SmallVector<Value> loads = findLoads(of, loop);
+  SmallVector<Value> numbers = loadAhead(
+      loads, loop, iterationAfter(loop.getLowerBound(), loop, stages - 1));
+  ValueRange carried = carryStages(of, loop, numbers);
   rewriter.setInsertionPointToStart(loop.getBody());
   wait(stages - 2);
   barrier();
   Value free = stages > 2 ? carried[1] : nextStage(of, carried[0]);
-  copyStage(of, loop, iterationAfter(loop.getInductionVar(), loop, stages - 1),
-            free);
+  IRMapping known;
+  known.map(ValueRange(loads), carried.take_back(loads.size()));
+  Value next = iterationAfter(loop.getInductionVar(), loop, stages - 1);
+  copyStage(of, loop, next, free, known);
+  numbers = loadAhead(loads, loop, iterationAfter(next, loop, 1));
+  Operation *yield = loop.getBody()->getTerminator();
+  yield->setOperands(yield->getNumOperands() - numbers.size(), numbers.size(),
+                     numbers);
   for (const auto &[read, start] : llvm::zip_equal(reads, of.starts)) {
-    vector::TransferReadOp op = read.read;
-    rewriter.setInsertionPoint(op);
+    rewriter.setInsertionPoint(read.tile);
     Value offset =
         arith::AddIOp::create(rewriter, loc, carried[0], integer(start));
-    replaceByShared(read, offset, op);
+    replaceByShared(read, offset, read.tile);
   }
   rewriter.setInsertionPointAfter(loop);
   wait(0);
 }
 
-/// The first loop that copies ahead behind `read`, if nothing uses it before.
-scf::ForOp Stager::loopBehind(vector::TransferReadOp read) {
-  Block *block = read->getBlock();
+/// The first loop that copies ahead behind `tile`, if nothing uses it before.
+scf::ForOp Stager::loopBehind(Operation *tile) {
+  Block *block = tile->getBlock();
   for (auto &[op, reads] : loops) {
-    if (op->getBlock() != block || op->isBeforeInBlock(read))
+    if (op->getBlock() != block || op->isBeforeInBlock(tile))
       continue;
-    for (Operation *user : read->getUsers()) {
+    for (Operation *user : tile->getUsers()) {
       Operation *at = block->findAncestorOpInBlock(*user);
       if (!at || (at != op && at->isBeforeInBlock(op)))
         return {};
@@ -410,9 +411,8 @@ scf::ForOp Stager::loopBehind(vector::TransferReadOp read) {
 
 /// Start to copy what the loop behind `staged` waits for.
 void Stager::stageLate(const StagedRead &staged, scf::ForOp loop) {
-  vector::TransferReadOp read = staged.read;
-  loc = read.getLoc();
-  rewriter.setInsertionPoint(read);
+  loc = staged.tile->getLoc();
+  rewriter.setInsertionPoint(staged.tile);
   Value offset = integer(allocate(staged.bytes));
   copy(staged, offset, Value());
   commit();
@@ -420,23 +420,22 @@ void Stager::stageLate(const StagedRead &staged, scf::ForOp loop) {
 }
 
 void Stager::stageInPlace(const StagedRead &staged) {
-  vector::TransferReadOp read = staged.read;
-  loc = read.getLoc();
-  rewriter.setInsertionPoint(read);
+  loc = staged.tile->getLoc();
+  rewriter.setInsertionPoint(staged.tile);
   Value offset = integer(allocate(staged.bytes));
-  if (read->getBlock() != &function.getBody().front())
+  if (staged.tile->getBlock() != &function.getBody().front())
     barrier();
   copy(staged, offset, Value());
   commit();
   wait(0);
   barrier();
-  replaceByShared(staged, offset, read);
+  replaceByShared(staged, offset, staged.tile);
 }
 
-/// Whether all loops that copy ahead are over, for good, where `read` is done.
-bool Stager::isBehindLoops(vector::TransferReadOp read) {
+/// Whether all loops that copy ahead are over, for good, where `tile` is read.
+bool Stager::isBehindLoops(Operation *tile) {
   Block &entry = function.getBody().front();
-  Operation *at = entry.findAncestorOpInBlock(*read);
+  Operation *at = entry.findAncestorOpInBlock(*tile);
   return !loops.empty() && llvm::all_of(loops, [&](const auto &loop) {
     return loop.first->getBlock() == &entry && loop.first->isBeforeInBlock(at);
   });
@@ -447,9 +446,9 @@ LogicalResult Stager::run() {
     return failure();
   SmallVector<StagedRead> behind;
   for (const StagedRead &read : others) {
-    if (isBehindLoops(read.read))
+    if (isBehindLoops(read.tile))
       behind.push_back(read);
-    else if (scf::ForOp loop = loopBehind(read.read))
+    else if (scf::ForOp loop = loopBehind(read.tile))
       stageLate(read, loop);
     else
       stageInPlace(read);

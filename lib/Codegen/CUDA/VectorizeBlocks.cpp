@@ -15,6 +15,7 @@
 //
 // Tensors are left around the tiles: what tiles are read from, and what they are written to.
 
+#include "TileReads.h"
 #include "TileVectors.h"
 
 #include "attn/Codegen/Passes.h"
@@ -60,6 +61,7 @@ private:
   void visitBroadcast(linalg::BroadcastOp op);
   void visitReduction(linalg::ReduceOp op);
   void visitProducts(linalg::GenericOp op);
+  void visitInsert(tensor::InsertSliceOp op);
   void writeResult(tensor::ParallelInsertSliceOp insert);
 
   scf::ForallOp loop;
@@ -70,128 +72,6 @@ private:
   SmallVector<Operation *> dead;
 };
 } // namespace
-
-static VectorType vectorTypeOf(Value tensor) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  return VectorType::get(type.getShape(), type.getElementType());
-}
-
-/// Return `extent` as an expression of the operands of `min`, or null.
-static AffineExpr express(OpFoldResult extent, affine::AffineMinOp min) {
-  MLIRContext *context = min.getContext();
-  if (std::optional<int64_t> known = getConstantIntValue(extent))
-    return getAffineConstantExpr(*known, context);
-  unsigned dims = min.getAffineMap().getNumDims();
-  Value value = cast<Value>(extent);
-  for (auto [i, operand] : llvm::enumerate(min.getOperands()))
-    if (operand == value)
-      return i < dims ? getAffineDimExpr(i, context)
-                      : getAffineSymbolExpr(i - dims, context);
-  auto apply = value.getDefiningOp<affine::AffineApplyOp>();
-  if (!apply)
-    return {};
-  SmallVector<AffineExpr> parts;
-  for (Value operand : apply.getOperands()) {
-    parts.push_back(express(operand, min));
-    if (!parts.back())
-      return {};
-  }
-  unsigned applied = apply.getAffineMap().getNumDims();
-  return apply.getAffineMap().getResult(0).replaceDimsAndSymbols(
-      ArrayRef(parts).take_front(applied), ArrayRef(parts).drop_front(applied));
-}
-
-/// Return whether `size` is what is left of `whole` from `offset` on, or `most` if
-/// that is less.
-static bool isRest(OpFoldResult size, int64_t most, OpFoldResult whole,
-                   OpFoldResult offset) {
-  auto value = dyn_cast<Value>(size);
-  auto min = value ? value.getDefiningOp<affine::AffineMinOp>() : nullptr;
-  if (!min)
-    return false;
-  AffineMap map = min.getAffineMap();
-  MLIRContext *context = map.getContext();
-  AffineExpr end = express(whole, min), begin = express(offset, min);
-  if (!end || !begin || map.getNumResults() != 2)
-    return false;
-  bool hasMost = false, hasRest = false;
-  for (AffineExpr result : map.getResults()) {
-    hasMost |= result == getAffineConstantExpr(most, context);
-    hasRest |= simplifyAffineExpr(result - (end - begin), map.getNumDims(),
-                                  map.getNumSymbols()) ==
-               getAffineConstantExpr(0, context);
-  }
-  return hasMost && hasRest;
-}
-
-static Value zeroOf(ImplicitLocOpBuilder &b, VectorType type) {
-  return arith::ConstantOp::create(b, b.getZeroAttr(type.getElementType()));
-}
-
-/// Return `pad` as a read of the tensor that it, or the slice which it pads, is
-/// taken from.
-static Value readPadded(ImplicitLocOpBuilder &b, tensor::PadOp pad) {
-  Value source = pad.getSource();
-  Value zero = arith::ConstantIndexOp::create(b, 0);
-  SmallVector<Value> at(pad.getResultType().getRank(), zero);
-  // Along which dimensions the tile holds nothing but elements of the slice.
-  SmallVector<bool> isFull(at.size(), false);
-  auto slice = source.getDefiningOp<tensor::ExtractSliceOp>();
-  if (slice && slice.getSourceType().getRank() == slice.getType().getRank() &&
-      slice.hasUnitStride()) {
-    SmallVector<OpFoldResult> whole =
-        tensor::getMixedSizes(b, b.getLoc(), slice.getSource());
-    if (auto outer = slice.getSource().getDefiningOp<tensor::ExtractSliceOp>();
-        outer && outer.getSourceType().getRank() == outer.getType().getRank())
-      whole = outer.getMixedSizes();
-    else if (outer) {
-      llvm::SmallBitVector dropped = outer.getDroppedDims();
-      whole.clear();
-      for (auto [dim, size] : llvm::enumerate(outer.getMixedSizes()))
-        if (!dropped[dim])
-          whole.push_back(size);
-    }
-    bool isRestOfSource = true;
-    for (auto [dim, size] : llvm::enumerate(slice.getMixedSizes())) {
-      OpFoldResult offset = slice.getMixedOffsets()[dim];
-      int64_t most = pad.getResultType().getDimSize(dim);
-      isFull[dim] = getConstantIntValue(size) == most;
-      isRestOfSource &= isFull[dim] ||
-                        (isEqualConstantIntOrValue(size, whole[dim]) &&
-                         isZeroInteger(offset)) ||
-                        isRest(size, most, whole[dim], offset);
-    }
-    if (isRestOfSource) {
-      source = slice.getSource();
-      at = getValueOrCreateConstantIndexOp(b, b.getLoc(),
-                                           slice.getMixedOffsets());
-    }
-  }
-  auto read = readTile(b, vectorTypeOf(pad.getResult()), source, at)
-                  .getDefiningOp<vector::TransferReadOp>();
-  SmallVector<bool> inBounds;
-  for (auto [dim, isInBounds] : llvm::enumerate(read.getInBoundsValues()))
-    inBounds.push_back(isInBounds || isFull[dim]);
-  read.setInBoundsAttr(b.getBoolArrayAttr(inBounds));
-  return read;
-}
-
-/// Return all of `tensor`, read from where it is a slice of.
-static Value readWhole(ImplicitLocOpBuilder &b, Value tensor) {
-  VectorType type = vectorTypeOf(tensor);
-  auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
-  if (!slice || !slice.hasUnitStride() ||
-      slice.getSourceType().getRank() != type.getRank()) {
-    Value zero = arith::ConstantIndexOp::create(b, 0);
-    return readTile(b, type, tensor, SmallVector<Value>(type.getRank(), zero));
-  }
-  SmallVector<Value> at =
-      getValueOrCreateConstantIndexOp(b, b.getLoc(), slice.getMixedOffsets());
-  return vector::TransferReadOp::create(
-      b, type, slice.getSource(), at, zeroOf(b, type),
-      b.getMultiDimIdentityMap(type.getRank()),
-      ArrayRef<bool>(SmallVector<bool>(type.getRank(), true)));
-}
 
 /// Return the vector that `tensor` has become, or read it right after it is there,
 /// within the loop.
@@ -353,6 +233,23 @@ void BlockVectorizer::visitProducts(linalg::GenericOp op) {
   dead.push_back(op);
 }
 
+/// Let a tile become part of a larger one.
+void BlockVectorizer::visitInsert(tensor::InsertSliceOp op) {
+  Value part = vectors.lookup(op.getSource()), dest = op.getDest();
+  auto type = op.getDestType();
+  if (!part || !type.hasStaticShape() || !op.hasUnitStride() ||
+      op.getSourceType().getRank() != type.getRank() ||
+      ShapedType::isDynamicShape(op.getStaticOffsets()))
+    return;
+  Value whole = dest.getDefiningOp<tensor::EmptyOp>()
+                    ? Value(arith::ConstantOp::create(
+                          b, b.getZeroAttr(vectorTypeOf(dest))))
+                    : vectorOf(dest);
+  vectors[op.getResult()] = vector::InsertStridedSliceOp::create(
+      b, part, whole, op.getStaticOffsets(), op.getStaticStrides());
+  dead.push_back(op);
+}
+
 /// Do on vectors what `op` does on tiles.
 void BlockVectorizer::visitElementwise(Operation &op) {
   if (!cast<RankedTensorType>(op.getResult(0).getType()).hasStaticShape())
@@ -377,6 +274,7 @@ void BlockVectorizer::visit(Operation &op) {
         vectors[pad.getResult()] = readPadded(b, pad);
         dead.push_back(pad);
       })
+      .Case([&](tensor::InsertSliceOp insert) { visitInsert(insert); })
       .Case([&](linalg::BroadcastOp columns) { visitBroadcast(columns); })
       .Case([&](linalg::ReduceOp reduce) { visitReduction(reduce); })
       .Case([&](linalg::GenericOp products) { visitProducts(products); })

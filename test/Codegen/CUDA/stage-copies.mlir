@@ -175,3 +175,59 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// A tile of several pages is a copy for each. Which page comes next is read one iteration before it is copied, and not
+// behind the last.
+//
+// CHECK-LABEL: gpu.func @pages
+// CHECK: %[[FIRST:.*]] = scf.if
+// CHECK:   memref.load %arg2
+// CHECK: attn_gpu.copy_to_shared {{.*}} when %{{.*}} dims [0, 1] in_bounds [true, true] : memref<16x64xf16, {{.*}}>, vector<16x64xf16>
+// CHECK: attn_gpu.copy_to_shared {{.*}} vector<16x64xf16>
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: %[[SECOND:.*]] = scf.if
+// CHECK: scf.for {{.*}} iter_args({{.*}}, %[[STAGE:[a-z0-9]+]] = %c0_i32{{.*}}, %[[PAGE:[a-z0-9]+]] = %[[SECOND]], %{{.*}}) ->
+// CHECK: gpu.barrier
+// CHECK: %[[NEXT:.*]] = memref.subview %arg1[%[[PAGE]], 0, 0]
+// CHECK: attn_gpu.copy_to_shared %[[NEXT]]
+// CHECK: arith.constant 2048 : i32
+// CHECK: attn_gpu.copy_to_shared
+// CHECK: scf.if
+// CHECK:   memref.load %arg2
+// CHECK: attn_gpu.read_shared {{.*}} : vector<32x64xf16>
+gpu.module @kernels {
+  gpu.func @pages(%q: memref<64x64xf16>, %pool: memref<?x16x64xf16>, %table: memref<?xindex>, %n: index, %o: memref<64x32xf32>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>,
+                  attn.schedule = #attn.schedule<block_m = 64, block_n = 32, rows = 16, columns = 8, lanes = 2, warps = 4, stages = 2>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %c32 = arith.constant 32 : index
+    %pad = arith.constant 0.0 : f16
+    %zero = arith.constant dense<0.0> : vector<64x32xf32>
+    %none = arith.constant dense<0.0> : vector<32x64xf16>
+    %qt = vector.transfer_read %q[%c0, %c0], %pad {in_bounds = [true, true]} : memref<64x64xf16>, vector<64x64xf16>
+    %s = scf.for %i = %c0 to %n step %c32 iter_args(%acc = %zero) -> (vector<64x32xf32>) {
+      %number = arith.divui %i, %c16 : index
+      %after = arith.addi %number, %c1 : index
+      %page0 = memref.load %table[%number] : memref<?xindex>
+      %page1 = memref.load %table[%after] : memref<?xindex>
+      %k0 = memref.subview %pool[%page0, 0, 0] [1, 16, 64] [1, 1, 1] : memref<?x16x64xf16> to memref<16x64xf16, strided<[64, 1], offset: ?>>
+      %k1 = memref.subview %pool[%page1, 0, 0] [1, 16, 64] [1, 1, 1] : memref<?x16x64xf16> to memref<16x64xf16, strided<[64, 1], offset: ?>>
+      %t0 = vector.transfer_read %k0[%c0, %c0], %pad {in_bounds = [true, true]} : memref<16x64xf16, strided<[64, 1], offset: ?>>, vector<16x64xf16>
+      %t1 = vector.transfer_read %k1[%c0, %c0], %pad {in_bounds = [true, true]} : memref<16x64xf16, strided<[64, 1], offset: ?>>, vector<16x64xf16>
+      %half = vector.insert_strided_slice %t0, %none {offsets = [0, 0], strides = [1, 1]} : vector<16x64xf16> into vector<32x64xf16>
+      %kt = vector.insert_strided_slice %t1, %half {offsets = [16, 0], strides = [1, 1]} : vector<16x64xf16> into vector<32x64xf16>
+      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %qt, %kt, %acc : vector<64x64xf16>, vector<32x64xf16> into vector<64x32xf32>
+      scf.yield %next : vector<64x32xf32>
+    }
+    vector.transfer_write %s, %o[%c0, %c0] {in_bounds = [true, true]} : vector<64x32xf32>, memref<64x32xf32>
+    gpu.return
+  }
+}
