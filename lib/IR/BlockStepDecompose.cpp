@@ -30,8 +30,7 @@ void StepDecomposer::number() {
   if (packed) {
     m = {dim(0), dim(2)};
     n = {dim(1), dim(3)};
-    score = streamed ? SmallVector<AffineExpr>{dim(0), dim(2), dim(1), dim(3)}
-                     : SmallVector<AffineExpr>{dim(0), dim(1), dim(2), dim(3)};
+    score = {dim(0), dim(2), dim(1), dim(3)};
     k = dim(4);
     e = {dim(4), dim(5)};
     return;
@@ -43,9 +42,10 @@ void StepDecomposer::number() {
   e = {dim(2)};
 }
 
-/// Return a tensor of `element` for the scores. With a schedule its storage has the size of a
-/// whole block, whatever the number of keys, so that it can be placed once.
-Value StepDecomposer::emptyScores(Type element) {
+/// Return a tensor of `element` for the scores, with `byPanel` one panel of keys of
+/// all rows after the other. With a schedule its storage has the size of a whole
+/// block, whatever the number of keys, so that it can be placed once.
+Value StepDecomposer::emptyScores(Type element, bool byPanel) {
   OpFoldResult strips = tensor::getMixedSize(builder, loc, op.getQuery(), 0);
   OpFoldResult keys = tensor::getMixedSize(builder, loc, op.getKey(), 0);
   if (!packed)
@@ -53,16 +53,19 @@ Value StepDecomposer::emptyScores(Type element) {
   auto queryType = cast<RankedTensorType>(op.getQuery().getType());
   auto keyType = cast<RankedTensorType>(op.getKey().getType());
   int64_t rows = queryType.getDimSize(1), columns = keyType.getDimSize(2);
-  SmallVector<OpFoldResult> sizes = {strips, keys, builder.getIndexAttr(rows),
+  SmallVector<OpFoldResult> sizes = {strips, builder.getIndexAttr(rows), keys,
                                      builder.getIndexAttr(columns)};
+  if (byPanel)
+    std::swap(sizes[1], sizes[2]);
   ScheduleAttr schedule = op.getScheduleAttr();
   if (!schedule || queryType.isDynamicDim(0))
     return tensor::EmptyOp::create(builder, loc, sizes, element);
-  auto whole = RankedTensorType::get(
-      {queryType.getDimSize(0), schedule.getBlockN() / columns, rows, columns},
-      element);
-  Value storage =
-      bufferization::AllocTensorOp::create(builder, loc, whole, ValueRange());
+  SmallVector<int64_t> whole = {queryType.getDimSize(0), rows,
+                                schedule.getBlockN() / columns, columns};
+  if (byPanel)
+    std::swap(whole[1], whole[2]);
+  Value storage = bufferization::AllocTensorOp::create(
+      builder, loc, RankedTensorType::get(whole, element), ValueRange());
   SmallVector<OpFoldResult> zeros(4, builder.getIndexAttr(0)),
       ones(4, builder.getIndexAttr(1));
   return tensor::ExtractSliceOp::create(builder, loc, storage, zeros, sizes,
@@ -97,14 +100,6 @@ Value StepDecomposer::product(Value key, Value init) {
                       })[0];
 }
 
-/// Return the dimensions of scores in a loop over (strip, row, panel, key).
-SmallVector<AffineExpr> StepDecomposer::scoresByRow() {
-  auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
-  if (streamed)
-    return {dim(0), dim(1), dim(2), dim(3)};
-  return {dim(0), dim(2), dim(1), dim(3)};
-}
-
 /// Return the maximum of each row. Never NaN: a NaN is passed over here and
 /// shows in the sum.
 Value StepDecomposer::top(Value scores) {
@@ -125,7 +120,7 @@ Value StepDecomposer::top(Value scores) {
   auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
   // (strip, row, panel, key): one row at a time.
   Value partial = tile.generic(
-      4, {2}, {{scores, scoresByRow()}},
+      4, {2}, {{scores, {dim(0), dim(1), dim(2), dim(3)}}},
       {{tile.filled(lanes, lowest), {dim(0), dim(1), dim(3)}}}, maximum)[0];
   return tile.generic(3, {2}, {{partial, {dim(0), dim(1), dim(2)}}},
                       {{init, {dim(0), dim(1)}}}, maximum)[0];
@@ -220,8 +215,8 @@ SmallVector<Value> StepDecomposer::fold() {
   // Weights in place of scores, and their sum.
   SmallVector<AffineExpr> stored = score, summed = rows;
   unsigned keyDim = 1;
-  if (packed) {
-    stored = scoresByRow();
+  if (packed) { // (strip, row, panel, key)
+    stored = {dim(0), dim(1), dim(2), dim(3)};
     summed = {dim(0), dim(1), dim(3)};
     keyDim = 2;
   }
@@ -240,16 +235,19 @@ SmallVector<Value> StepDecomposer::fold() {
 Value StepDecomposer::weights(Type element) {
   auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
   Value s = logits(scores());
-  SmallVector<AffineExpr> stored = score, rows = {dim(0)}, lanes = {dim(0)};
-  if (packed) {
-    stored = scoresByRow();
+  SmallVector<AffineExpr> stored = score, rows = {dim(0)}, lanes = {dim(0)},
+                          written = score;
+  if (packed) { // (strip, row, panel, key)
+    stored = {dim(0), dim(1), dim(2), dim(3)};
+    written = {dim(0), dim(2), dim(1), dim(3)};
     rows.push_back(dim(1));
     lanes = {dim(0), dim(1), dim(3)};
   }
   return tile.generic(
       score.size(), {},
       {{s, stored}, {op.getReference(), rows}, {op.getSum(), lanes}},
-      {{emptyScores(element), stored}}, [&](OpBuilder &b, ValueRange args) {
+      {{emptyScores(element, /*byPanel=*/true), written}},
+      [&](OpBuilder &b, ValueRange args) {
         ImplicitLocOpBuilder here(loc, b);
         // Where the factor is NaN this is too, but for excluded keys.
         Value p = expDifference(b, loc, args[0], args[1]);

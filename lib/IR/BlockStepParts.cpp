@@ -4,7 +4,7 @@
 // The products of one attn.block_step without those that only pad. Of 197 keys in panels of 32, and 40 channels:
 //
 //   q . k    6 whole panels, and half of the seventh, which has 5 keys in its first 16
-//   P . v    192 keys of 6 panels, then 5 keys; 1 panel of 32 channels, then 16 lanes of the second
+//   P . v    197 keys; 1 panel of 32 channels, then 16 lanes of the second
 //
 // A step is cut so where it is bounded, at the last key that one of its rows may see, or where its channels do not fill
 // their panels. What is left out would have been excluded, has weight 0, or does not count.
@@ -112,12 +112,12 @@ Value StepDecomposer::excludeLast(Value scores) {
       arith::SubIOp::create(builder, loc, keyLimit(first), op.getFirstKey());
   kept = arith::MaxSIOp::create(builder, loc, kept, zero);
   Value panels = getValueOrCreateConstantIndexOp(
-      builder, loc, tensor::getMixedSize(builder, loc, scores, 1));
+      builder, loc, tensor::getMixedSize(builder, loc, scores, 2));
   Value from = arith::MinSIOp::create(
       builder, loc, quotient(builder, loc, kept, 0, columns), panels);
   Value count = arith::SubIOp::create(builder, loc, panels, from);
   Part last(builder, loc, scores);
-  last.take(1, from, count);
+  last.take(2, from, count);
   skippedKeys = arith::MulIOp::create(
       builder, loc, from,
       arith::ConstantIndexOp::create(builder, loc, columns));
@@ -139,7 +139,7 @@ Value StepDecomposer::scoreParts(Value init) {
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
   Part keys(builder, loc, op.getKey()), place(builder, loc, init);
   keys.take(0, zero, whole);
-  place.take(1, zero, whole);
+  place.take(2, zero, whole);
   Value done =
       product(keys.of(builder, loc, op.getKey()), place.of(builder, loc, init));
   init = place.into(builder, loc, init, done);
@@ -153,7 +153,7 @@ Value StepDecomposer::scoreParts(Value init) {
   OpFoldResult panel = loop.getInductionVar(),
                half = builder.getIndexAttr(lanes);
   keys.take(0, panel, one).take(2, zero, half);
-  place.take(1, panel, one).take(3, zero, half);
+  place.take(2, panel, one).take(3, zero, half);
   Value before = loop.getRegionIterArg(0);
   done = product(keys.of(builder, loc, op.getKey()),
                  place.of(builder, loc, before));
@@ -164,35 +164,8 @@ Value StepDecomposer::scoreParts(Value init) {
 /// Return acc + P . value over the keys that are visible.
 Value StepDecomposer::addKeys(Value acc, Value weights, Value value) {
   Value keys = visibleKeys();
-  if (!keys)
-    return accumulate(acc, weights, value, /*skipZeros=*/false, op.getFirst());
-  int64_t columns = sizeOf(op.getKey(), 2);
-  Value whole = quotient(builder, loc, keys, 0, columns),
-        all = quotient(builder, loc, keys, columns - 1, columns);
-  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
-  Part some(builder, loc, weights), values(builder, loc, value);
-  some.take(1, zero, whole);
-  values.take(1, zero, whole);
-  acc = accumulate(acc, some.of(builder, loc, weights),
-                   values.of(builder, loc, value), /*skipZeros=*/false,
-                   op.getFirst());
-  // The last panel, if it is not a whole one.
-  Value step = arith::ConstantIndexOp::create(builder, loc, 1);
-  auto loop = scf::ForOp::create(builder, loc, whole, all, step, acc);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  OpFoldResult panel = loop.getInductionVar();
-  AffineExpr s0, s1;
-  bindSymbols(builder.getContext(), s0, s1);
-  OpFoldResult rest = affine::makeComposedFoldedAffineApply(
-      builder, loc, s0 - s1 * columns, {keys, panel});
-  some.take(1, panel, one).take(3, zero, rest);
-  values.take(1, panel, one).take(2, zero, rest);
-  Value sum =
-      accumulate(loop.getRegionIterArg(0), some.of(builder, loc, weights),
-                 values.of(builder, loc, value), /*skipZeros=*/false);
-  scf::YieldOp::create(builder, loc, sum);
-  return loop.getResult(0);
+  return accumulate(acc, joinKeys(weights, 2, keys), joinKeys(value, 1, keys),
+                    /*skipZeros=*/false, op.getFirst());
 }
 
 /// Return acc + P . v over the channels that count.

@@ -12,6 +12,7 @@
 #include "attn/IR/LinalgBuilder.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -20,9 +21,16 @@ using namespace mlir::attn;
 /// loops, of which one runs once and the other not at all. Bufferization would
 /// copy what both branches of a condition write.
 Value StepDecomposer::addValues(Value acc, Value weights) {
-  if (!op.getSkipZeros())
-    return accumulate(acc, weights, op.getValue(), /*skipZeros=*/true,
+  auto accumulateAll = [&](Value before, bool skipZeros) {
+    if (streamed || !packed)
+      return accumulate(before, weights, op.getValue(), skipZeros,
+                        op.getFirst());
+    return accumulate(before, joinKeys(weights, 2, Value()),
+                      joinKeys(op.getValue(), 1, Value()), skipZeros,
                       op.getFirst());
+  };
+  if (!op.getSkipZeros())
+    return accumulateAll(acc, /*skipZeros=*/true);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value skip = arith::IndexCastUIOp::create(
@@ -33,8 +41,7 @@ Value StepDecomposer::addValues(Value acc, Value weights) {
     builder.setInsertionPointToStart(loop.getBody());
     Value before = loop.getRegionIterArg(0);
     Value sum = skipZeros || !packed || streamed
-                    ? accumulate(before, weights, op.getValue(), skipZeros,
-                                 op.getFirst())
+                    ? accumulateAll(before, skipZeros)
                     : addParts(before, weights);
     if (skipZeros && packed)
       sum.getDefiningOp()->setAttr(kRareAttrName, builder.getUnitAttr());
@@ -69,8 +76,28 @@ Value StepDecomposer::scaledWeights(Value weights, ArrayRef<AffineExpr> dims) {
   return scaled;
 }
 
+/// Return `tensor`, of which dimension `dim` counts panels and the next one keys of
+/// a panel, with one dimension for the first `keys` keys, or all.
+Value StepDecomposer::joinKeys(Value tensor, unsigned dim, Value keys) {
+  SmallVector<ReassociationIndices> groups = {{0}, {1}, {2}};
+  for (unsigned i = 0; i < 4; ++i)
+    if (i > dim)
+      groups[i - 1] = {i};
+  groups[dim] = {dim, dim + 1};
+  Value joined = tensor::CollapseShapeOp::create(builder, loc, tensor, groups);
+  if (!keys)
+    return joined;
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, joined),
+                            zeros(3, builder.getIndexAttr(0)),
+                            ones(3, builder.getIndexAttr(1));
+  sizes[dim] = keys;
+  return tensor::ExtractSliceOp::create(builder, loc, joined, zeros, sizes,
+                                        ones);
+}
+
 /// Return acc + P . value, or with `first` P . value in acc; with `skipZeros` a
-/// weight of 0 takes nothing from a value, whatever it holds.
+/// weight of 0 takes nothing from a value, whatever it holds. Where operands are
+/// packed, their keys are one dimension.
 Value StepDecomposer::accumulate(Value acc, Value weights, Value value,
                                  bool skipZeros, bool first) {
   if (first)
@@ -83,11 +110,11 @@ Value StepDecomposer::accumulate(Value acc, Value weights, Value value,
     valueDims = {dim(4), dim(3)};
     accDims = {dim(0), dim(1), dim(2), dim(3)};
     reductions = {4};
-  } else if (packed) { // (strip, channel panel, row, channel, key panel, key)
-    weightDims = {dim(0), dim(4), dim(2), dim(5)};
-    valueDims = {dim(1), dim(4), dim(5), dim(3)};
+  } else if (packed) { // (strip, channel panel, row, channel, key)
+    weightDims = {dim(0), dim(2), dim(4)};
+    valueDims = {dim(1), dim(4), dim(3)};
     accDims = {dim(0), dim(1), dim(2), dim(3)};
-    reductions = {4, 5};
+    reductions = {4};
   } else {
     weightDims = {dim(0), dim(2)};
     valueDims = {dim(2), dim(1)};

@@ -40,7 +40,7 @@ private:
   };
 
   void number();
-  Value emptyScores(Type element);
+  Value emptyScores(Type element, bool byPanel = false);
   Value scores();
   Value product(Value key, Value init);
   std::pair<Value, Value> keyIntervals();
@@ -69,12 +69,12 @@ private:
   Value keyLimit(Value position);
   Value accumulate(Value acc, Value weights, Value value, bool skipZeros,
                    bool first = false);
+  Value joinKeys(Value tensor, unsigned dim, Value keys);
   Value addValues(Value acc, Value weights);
   Value visibleKeys();
   Value scoreParts(Value init);
   Value addParts(Value acc, Value weights);
   Value addKeys(Value acc, Value weights, Value value);
-  SmallVector<AffineExpr> scoresByRow();
   Value firstKeys(Value scores, OpFoldResult keys);
   Value streamedScores();
   Value streamedWeights(Value weights);
@@ -88,8 +88,7 @@ private:
   /// Whether keys and values are read where they are.
   bool streamed;
   /// The dimensions of rows, of keys and of a third group (channels); `score`
-  /// is the order in which scores are stored: strip, panel, row, key, or strip,
-  /// row, panel, key in a step that streams.
+  /// is the order in which scores are stored: strip, row, panel, key.
   Dims m, n, e;
   SmallVector<AffineExpr> score;
   AffineExpr k;

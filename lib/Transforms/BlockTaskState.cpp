@@ -84,9 +84,15 @@ PackedState BlockTask::emptied(const PackedState &state) {
           fill(state.sum, 0.0), fill(state.acc, 0.0)};
 }
 
-/// Return whether an element of `acc` is NaN, or infinite.
+/// Return whether an element of `acc` is NaN, or infinite. A value that is takes part
+/// in all rows of a strip: looking at the first row is enough.
 Value BlockTask::hasNaN(Value acc) {
   MLIRContext *context = rewriter.getContext();
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, acc),
+                            zeros(4, rewriter.getIndexAttr(0)),
+                            ones(4, rewriter.getIndexAttr(1));
+  sizes[2] = rewriter.getIndexAttr(1);
+  acc = tensor::ExtractSliceOp::create(rewriter, loc, acc, zeros, sizes, ones);
   OpFoldResult columns = tensor::getMixedSize(rewriter, loc, acc, 3);
   Value zero = arith::ConstantOp::create(rewriter, loc,
                                          rewriter.getZeroAttr(accumulator));
