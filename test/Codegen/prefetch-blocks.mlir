@@ -91,3 +91,23 @@ func.func @blocks(%k: memref<8x512x32xf32, strided<[?, ?, 1], offset: ?>>) {
   }
   return
 }
+
+// Rows of more than 512 bytes need not be asked for.
+//
+// CHECK-LABEL: func.func @long_rows
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func @long_rows(%k: memref<2x3x20x256xf32, #at>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  scf.forall (%b, %h) in (2, 3) {
+    %tile = memref.subview %k[%b, %h, 0, 0] [1, 1, 20, 256] [1, 1, 1, 1]
+      : memref<2x3x20x256xf32, #at> to memref<1x1x20x256xf32, #at>
+    "test.pack"(%tile) : (memref<1x1x20x256xf32, #at>) -> ()
+    scf.for %s = %c0 to %c5 step %c1 {
+      "test.strip"(%s) : (index) -> ()
+    } {attn.ahead = 256 : index}
+  }
+  return
+}

@@ -50,8 +50,10 @@ static constexpr int64_t kLineBytes = 64;
 /// Rows that one panel of a product asks for.
 static constexpr int64_t kPanelRows = 2;
 
-/// The most bytes in a row that is asked for: more are no channels.
-static constexpr int64_t kMostRowBytes = 4096;
+/// The most bytes in a row that is asked for. Longer ones the processor sees coming:
+/// on AVX-512, to ask for rows of 1 KiB of keys took 3 % of the time, for rows of 4
+/// KiB of a bias 7 %.
+static constexpr int64_t kMostRowBytes = 512;
 
 namespace {
 /// Prefetches in one loop over strips.
