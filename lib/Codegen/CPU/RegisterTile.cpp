@@ -272,8 +272,40 @@ Value TileEmitter::reduceVector(unsigned output, Value vector, Value before) {
       reduce(vector::CombiningKind::MAXNUMF, arith::FastMathFlags::nnan));
 }
 
+/// Load before the loops of the reductions what is the same in all of them: what
+/// these write may lie in the same memory, for all that LLVM knows.
+void TileEmitter::loadInvariants() {
+  invariants.clear();
+  if (reductions.empty())
+    return;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (op.getMatchingBlockArgument(input).use_empty() ||
+        llvm::any_of(reductions,
+                     [&](unsigned dim) { return map.isFunctionOfDim(dim); }))
+      continue;
+    for (const Offsets &point : points)
+      loadOnce(invariants, *input, point);
+  }
+}
+
+/// Return what `input` has at `point`, which `loaded` may have already.
+Lane TileEmitter::loadOnce(Loaded &loaded, OpOperand &input,
+                           const Offsets &point) {
+  AffineMap map = op.getMatchingIndexingMap(&input);
+  auto key = std::make_pair(input.getOperandNumber(), project(map, point));
+  for (Loaded *list : {&invariants, &loaded})
+    for (auto &[known, lane] : *list)
+      if (known == key)
+        return lane;
+  Lane lane = load(input.get(), map, key.second);
+  loaded.push_back({key, lane});
+  return lane;
+}
+
 /// Emit one step of the parallel loops: accumulators in, reductions, out.
 SmallVector<Value> TileEmitter::emitStep(SmallVector<Value> outputs) {
+  loadInvariants();
   // The state of the reductions: every output that is not carried, then the
   // accumulators of those that are.
   SmallVector<Value> state;
@@ -336,25 +368,14 @@ unsigned TileEmitter::slot(unsigned output, const Offsets &point) {
 
 /// Emit the body at every point of a step.
 SmallVector<Value> TileEmitter::emitBody(SmallVector<Value> state) {
-  SmallVector<std::pair<std::pair<unsigned, Offsets>, Lane>> loaded;
-  auto once = [&](unsigned number, Value tensor, AffineMap map,
-                  const Offsets &point) -> Lane {
-    auto key = std::make_pair(number, project(map, point));
-    for (auto &[known, lane] : loaded)
-      if (known == key)
-        return lane;
-    Lane lane = load(tensor, map, key.second);
-    loaded.push_back({key, lane});
-    return lane;
-  };
+  Loaded loaded;
   for (const Offsets &point : points) {
     DenseMap<Value, Lane> lanesOf;
     Block *body = op.getBody();
     for (OpOperand *input : op.getDpsInputOperands()) {
       BlockArgument argument = op.getMatchingBlockArgument(input);
       if (!argument.use_empty())
-        lanesOf[argument] = once(input->getOperandNumber(), input->get(),
-                                 op.getMatchingIndexingMap(input), point);
+        lanesOf[argument] = loadOnce(loaded, *input, point);
     }
     unsigned stored = 0;
     for (unsigned i = 0, e = op.getNumDpsInits(); i < e; ++i) {

@@ -37,6 +37,8 @@ public:
 
 private:
   using Offsets = SmallVector<int64_t>;
+  /// What is known of inputs: the number of one, where in it, and the value.
+  using Loaded = SmallVector<std::pair<std::pair<unsigned, Offsets>, Lane>>;
 
   bool chooseVectorDim();
   bool readsAlongVectors();
@@ -57,6 +59,8 @@ private:
 
   Offsets project(AffineMap map, const Offsets &point) const;
   SmallVector<Value> indices(AffineMap map, const Offsets &point);
+  void loadInvariants();
+  Lane loadOnce(Loaded &loaded, OpOperand &input, const Offsets &point);
   Lane load(Value tensor, AffineMap map, const Offsets &point);
   Value store(Value tensor, AffineMap map, const Offsets &point, Lane lane);
   Value readVector(Value tensor, ValueRange at, bool inBounds);
@@ -97,6 +101,7 @@ private:
   SmallVector<Value> start;
   SmallVector<SmallVector<Offsets>> slots;
   SmallVector<Value> ivs;
+  Loaded invariants;
   bool horizontal = false;
   Value zeroIndex;
 };
