@@ -189,7 +189,7 @@ static bool convertThreadOps(Operation *op, HostCallBuilder &b) {
         return true;
       })
       .Case<NVVM::NanosleepOp>([&](auto) {
-        b.call("poll", nullptr, {});
+        b.call("yield", nullptr, {});
         return true;
       })
       .Default(false);

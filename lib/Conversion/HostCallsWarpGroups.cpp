@@ -11,8 +11,8 @@
 //   llvm.call @attn_cuda_wgmma(%site, %buffer, %a, %b, %n, %type_a, %type_b, %flags)
 //   %d = llvm.load %buffer : !llvm.struct<(f32, ...)>
 //
-// The sums are there at once. That a program waits before it uses them is seen by the tracker: it has a number more
-// in each accumulator, which product it came from.
+// The sums are there at once. That a program waits before it uses them, and has a fence between that and the next product,
+// is seen by the tracker: it has a number more in each accumulator, which product it came from or that it was changed.
 
 #include "HostCallBuilder.h"
 
@@ -123,14 +123,43 @@ static llvm::SetVector<Type> findAccumulators(Operation *module) {
   return types;
 }
 
-/// Announce that an accumulator's number is about to be used.
+/// Return the place of the tracker's number in an accumulator of `type`.
+static int64_t getNumberPlace(Type type) {
+  auto body = cast<LLVM::LLVMStructType>(type).getBody();
+  return static_cast<int64_t>(body.size()) - 1;
+}
+
+/// Announce that a number of an accumulator is about to be used.
 static void trackUse(LLVM::ExtractValueOp op, HostCallBuilder &b) {
-  auto type = cast<LLVM::LLVMStructType>(op.getContainer().getType());
-  auto last = static_cast<int64_t>(type.getBody().size()) - 1;
   b.startAt(op);
-  Value product =
-      LLVM::ExtractValueOp::create(b, b.loc(), op.getContainer(), last);
-  b.call("use_accumulator", nullptr, product);
+  Value number =
+      LLVM::ExtractValueOp::create(b, b.loc(), op.getContainer(),
+                                   getNumberPlace(op.getContainer().getType()));
+  b.call("use_accumulator", nullptr, number);
+}
+
+/// Give the accumulator that `op` changes, as the last one of several in a row, a
+/// number that says so.
+static void trackChange(LLVM::InsertValueOp op, HostCallBuilder &b) {
+  Value first = op.getContainer();
+  while (auto before = first.getDefiningOp<LLVM::InsertValueOp>())
+    first = before.getContainer();
+  int64_t place = getNumberPlace(op.getType());
+  b.startAt(op);
+  b.setInsertionPointAfter(op);
+  Value number = LLVM::ExtractValueOp::create(b, b.loc(), first, place);
+  number = b.call("change_accumulator", b.i64(), number);
+  auto changed =
+      LLVM::InsertValueOp::create(b, b.loc(), op.getResult(), number, place);
+  op.getResult().replaceAllUsesExcept(changed, changed);
+}
+
+/// Return whether the result of `op` is changed further, and no more than that.
+static bool isChangedFurther(LLVM::InsertValueOp op) {
+  return llvm::all_of(op->getUses(), [](OpOperand &use) {
+    auto next = dyn_cast<LLVM::InsertValueOp>(use.getOwner());
+    return next && next.getContainer() == use.get();
+  });
 }
 
 void attn::trackAccumulators(Operation *module, HostCallBuilder &b) {
@@ -147,11 +176,15 @@ void attn::trackAccumulators(Operation *module, HostCallBuilder &b) {
         return LLVM::LLVMStructType::getLiteral(b.getContext(), body);
       });
   SmallVector<LLVM::ExtractValueOp> uses;
+  SmallVector<LLVM::InsertValueOp> changes;
   SmallVector<Operation *> undefined;
   module->walk([&](Operation *op) {
     if (auto extract = dyn_cast<LLVM::ExtractValueOp>(op))
       if (types.contains(extract.getContainer().getType()))
         uses.push_back(extract);
+    if (auto insert = dyn_cast<LLVM::InsertValueOp>(op))
+      if (types.contains(insert.getType()) && !isChangedFurther(insert))
+        changes.push_back(insert);
     if (isa<LLVM::UndefOp, LLVM::PoisonOp>(op) &&
         types.contains(op->getResult(0).getType()))
       undefined.push_back(op);
@@ -166,6 +199,11 @@ void attn::trackAccumulators(Operation *module, HostCallBuilder &b) {
   replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true,
                                         /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
+  // Changes in reverse order: each goes back to the accumulator before it.
+  for (LLVM::InsertValueOp op : llvm::reverse(changes)) {
+    b.startFunction(op->getParentOfType<LLVM::LLVMFuncOp>());
+    trackChange(op, b);
+  }
   for (LLVM::ExtractValueOp op : uses) {
     b.startFunction(op->getParentOfType<LLVM::LLVMFuncOp>());
     trackUse(op, b);

@@ -6,6 +6,7 @@
 //
 //   // BUFFER x f32 64 iota            a buffer of 64 numbers 0, 1, ... (also: zero, one, mod7 = -3 .. 3 again and again)
 //   // MAP m x swizzle 128 box 8 64    a tensor map of x; sizes as after BUFFER (`64x32`), outermost first, as is the box
+//                                      (behind it: `sizes 64x32`, `strides 48` in bytes, or `at 4`, which is where it begins)
 //   // LAUNCH k grid 1 block 32 shared 0 with x m 5      a map by value; &m is its address
 //   // SAME x y                        prints whether two buffers are equal
 //   // PRINT x 8                       prints the first 8 numbers
@@ -75,6 +76,18 @@ struct Buffer {
   void set(uint64_t index, double value);
 };
 
+/// A tensor map, aligned as a GPU wants it.
+struct alignas(64) Map {
+  char bytes[128];
+};
+
+/// What a map is made of; dimension 0 is the innermost.
+struct MapShape {
+  uint64_t sizes[5] = {}, strides[5] = {};
+  uint32_t box[5] = {}, steps[5] = {1, 1, 1, 1, 1};
+  uint64_t offset = 0;
+};
+
 /// Runs a script line by line.
 class Script {
 public:
@@ -96,7 +109,7 @@ private:
 
   CudaEmulator &emulator;
   llvm::StringMap<Buffer> buffers;
-  llvm::StringMap<std::array<char, 128>> maps;
+  llvm::StringMap<Map> maps;
   /// What the parameters of the launch point to.
   std::vector<std::array<char, 8>> values;
   std::vector<void *> parameters;
@@ -170,24 +183,40 @@ llvm::Error Script::addBuffer(const Words &words) {
   return llvm::Error::success();
 }
 
+/// Return the shape that `words`, which follow the box, leave of `shape`.
+static MapShape readShape(MapShape shape, ArrayRef<StringRef> words) {
+  for (; words.size() >= 2; words = words.drop_front(2)) {
+    SmallVector<uint64_t> numbers = parseNumbers(words[1]);
+    std::reverse(numbers.begin(), numbers.end());
+    if (words[0] == "at")
+      shape.offset = numbers[0];
+    for (size_t i = 0; i < numbers.size() && i < 5; ++i)
+      if (words[0] == "sizes")
+        shape.sizes[i] = numbers[i];
+      else if (words[0] == "strides")
+        shape.strides[i] = numbers[i];
+  }
+  return shape;
+}
+
 llvm::Error Script::addMap(const Words &words) {
   auto found = words.size() < 6 ? buffers.end() : buffers.find(words[1]);
   size_t rank = found == buffers.end() ? 0 : found->second.sizes.size();
-  if (rank == 0 || rank > 5 || words.size() != 5 + rank)
+  if (rank == 0 || rank > 5 || words.size() < 5 + rank)
     return llvm::createStringError(
         "expects MAP name buffer swizzle N box B..., of 1 to 5 dimensions");
   Buffer &buffer = found->second;
-  uint64_t sizes[5] = {}, strides[5] = {};
-  uint32_t box[5] = {}, steps[5] = {1, 1, 1, 1, 1};
+  MapShape shape;
   uint64_t bytes = buffer.getElementBytes();
   for (size_t i = 0; i < rank; ++i) {
-    sizes[i] = buffer.sizes[rank - 1 - i];
-    bytes *= sizes[i];
-    strides[i] = bytes;
+    shape.sizes[i] = buffer.sizes[rank - 1 - i];
+    bytes *= shape.sizes[i];
+    shape.strides[i] = bytes;
     unsigned extent = 1;
     (void)words[4 + rank - i].getAsInteger(10, extent);
-    box[i] = extent;
+    shape.box[i] = extent;
   }
+  shape = readShape(shape, ArrayRef(words).drop_front(5 + rank));
   int type = llvm::StringSwitch<int>(buffer.type)
                  .Case("f16", 6)
                  .Case("f32", 7)
@@ -198,17 +227,24 @@ llvm::Error Script::addMap(const Words &words) {
                     .Case("64", 2)
                     .Case("128", 3)
                     .Default(0);
-  if (attn_cuda_encode_tensor_map(maps[words[0]].data(), type,
-                                  static_cast<uint32_t>(rank),
-                                  buffer.bytes.data(), sizes, strides, box,
-                                  steps, 0, swizzle, 0, 0) != 0)
-    return llvm::createStringError("no such tensor map");
+  char *map = maps[words[0]].bytes, *data = buffer.bytes.data() + shape.offset;
+  std::string fault = checkTensorMap(
+      map, type, static_cast<uint32_t>(rank), data, shape.sizes, shape.strides,
+      shape.box, shape.steps, /*interleave=*/0, swizzle);
+  int code = attn_cuda_encode_tensor_map(
+      map, type, static_cast<uint32_t>(rank), data, shape.sizes, shape.strides,
+      shape.box, shape.steps, /*interleave=*/0, swizzle, /*promotion=*/0,
+      /*fill=*/0);
+  if (fault.empty() != (code == 0))
+    return llvm::createStringError("the check and the encoder disagree");
+  if (code != 0)
+    llvm::outs() << words[0] << ": " << fault << "\n";
   return llvm::Error::success();
 }
 
 llvm::Error Script::addArgument(StringRef word) {
   if (maps.contains(word)) {
-    parameters.push_back(maps[word].data());
+    parameters.push_back(maps[word].bytes);
     return llvm::Error::success();
   }
   values.emplace_back();
@@ -218,7 +254,7 @@ llvm::Error Script::addArgument(StringRef word) {
   if (buffers.contains(word))
     data = buffers[word].bytes.data();
   else if (word.consume_front("&") && maps.contains(word))
-    data = maps[word].data();
+    data = maps[word].bytes;
   if (data) {
     std::memcpy(place, &data, sizeof(data));
     return llvm::Error::success();

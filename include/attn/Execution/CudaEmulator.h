@@ -56,7 +56,8 @@ public:
 
   ~CudaEmulator();
 
-  /// Run a kernel, `name` or `module::name`, and return when it is done.
+  /// Run a kernel, `name` or `module::name`, and return when it is done. Where two
+  /// modules have a kernel of that name, only the latter is one.
   /// `parameters` points to one pointer for each parameter of the `llvm.func`, as
   /// for cuLaunchKernel. Fails if the kernel cannot be started; what goes wrong in
   /// it is reported.
@@ -87,10 +88,15 @@ private:
 /// Fill the 128 bytes of `map` as cuTensorMapEncodeTiled does, for tensor copies of
 /// the emulator: the same arguments in the same order, with the driver's numbers for
 /// the enums. Returns 0, or 1 (invalid value).
+/// `checkTensorMap` says why it would not take its arguments, or nothing if it would.
 extern "C" int attn_cuda_encode_tensor_map(
     void *map, int dataType, uint32_t rank, void *data, const uint64_t *sizes,
     const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
     int interleave, int swizzle, int promotion, int fill);
+std::string checkTensorMap(const void *map, int dataType, uint32_t rank,
+                           const void *data, const uint64_t *sizes,
+                           const uint64_t *strides, const uint32_t *box,
+                           const uint32_t *steps, int interleave, int swizzle);
 
 } // namespace mlir::attn
 

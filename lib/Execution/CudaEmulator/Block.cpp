@@ -19,9 +19,12 @@ using host_calls::kSharedWindow;
 constexpr size_t kWindowBytes = size_t(1) << 22;
 constexpr size_t kWindowStart = size_t(1) << 21;
 
-/// Rounds in which nobody but threads that ask again and again has run, until they
-/// count as stuck.
-constexpr uint64_t kMostIdlePolls = 100000;
+/// Rounds in which nobody but threads that ask again and again has run, each in the
+/// same state as before, until they count as stuck. They may change memory.
+constexpr uint64_t kMostIdleRounds = 100000;
+
+/// The same in whatever state.
+constexpr uint64_t kMostQuietRounds = uint64_t(1) << 22;
 
 /// Rounds of loops in one thread, until it counts as one that never ends.
 constexpr uint32_t kMostRounds = uint32_t(1) << 28;
@@ -76,7 +79,7 @@ bool Block::start() {
   }
   live = static_cast<uint32_t>(threads.size());
   aborted = false;
-  idlePolls = 0;
+  idleRounds = quietRounds = 0;
   return true;
 }
 
@@ -116,18 +119,32 @@ void Block::schedule() {
     // Late copies are made when nothing else can happen.
     if (bulk.finishOne() || copies.finishOne())
       continue;
-    if (!polling.empty() && idlePolls < kMostIdlePolls) {
-      ++idlePolls;
-      for (uint32_t thread : polling) {
-        threads[thread].state = ThreadState::Ready;
-        ready.push_back(thread);
-      }
-      polling.clear();
-      continue;
-    }
-    reportDeadlock();
-    return;
+    if (!askAgain())
+      return;
   }
+}
+
+/// Let threads that ask again and again do so. Returns false if there are none, or
+/// if that leads nowhere.
+bool Block::askAgain() {
+  idleRounds = isMoving ? 0 : idleRounds + 1;
+  isMoving = false;
+  ++quietRounds;
+  if (polling.empty() || idleRounds > kMostIdleRounds) {
+    reportStuck("deadlock", "no thread can go on:");
+    return false;
+  }
+  if (quietRounds > kMostQuietRounds) {
+    reportStuck("endless loop", "threads ask again and again, and nobody else "
+                                "can go on:");
+    return false;
+  }
+  for (uint32_t thread : polling) {
+    threads[thread].state = ThreadState::Ready;
+    ready.push_back(thread);
+  }
+  polling.clear();
+  return true;
 }
 
 /// Return the thread whose turn it is, or null if none is ready.
@@ -169,7 +186,7 @@ void Block::suspend() {
 }
 
 void Block::wake(uint32_t thread) {
-  idlePolls = 0;
+  idleRounds = quietRounds = 0;
   threads[thread].state = ThreadState::Ready;
   ready.push_back(thread);
 }
@@ -178,8 +195,26 @@ void Block::poll(Site site) {
   active->state = ThreadState::Polling;
   active->waitsFor = "a condition, asking again and again";
   active->site = site;
+  isMoving |= hasMoved(site);
   polling.push_back(active->index);
   suspend();
+}
+
+void Block::note(Site site, uint64_t state) {
+  // Mixed, so that what loops do one after the other does not cancel out.
+  constexpr uint64_t kFactor = 0x9e3779b97f4a7c15;
+  active->trace = (active->trace ^ state) * kFactor + site;
+}
+
+/// Return whether the thread has come to `site` in another way than the last time.
+bool Block::hasMoved(Site site) {
+  uint64_t trace = active->trace;
+  active->trace = 0;
+  for (auto &[place, last] : active->traces)
+    if (place == site)
+      return std::exchange(last, trace) != trace;
+  active->traces.emplace_back(site, trace);
+  return true;
 }
 
 void Block::countRound(Site site) {
@@ -226,8 +261,8 @@ void Block::checkRegisters() {
                " registers for the block, there are 65536");
 }
 
-/// Say of each place how many threads wait there.
-void Block::reportDeadlock() {
+/// Say `what`, and of each place how many threads wait there.
+void Block::reportStuck(const char *kind, const std::string &what) {
   struct Crowd {
     uint32_t first;
     uint32_t count;
@@ -243,7 +278,7 @@ void Block::reportDeadlock() {
                                     Crowd{thread.index, 0});
     ++place.first->second.count;
   }
-  std::string text = "no thread can go on:";
+  std::string text = what;
   for (const auto &[place, crowd] : crowds)
     text += " " + std::to_string(crowd.count) + " from " +
             nameThread(crowd.first) + " on wait for " + place.second + " (" +
@@ -253,8 +288,7 @@ void Block::reportDeadlock() {
     text += " " + std::to_string(ended) + " have ended";
   while (text.back() == ' ')
     text.pop_back();
-  report("deadlock", crowds.empty() ? kNoSite : crowds.begin()->first.first,
-         text);
+  report(kind, crowds.empty() ? kNoSite : crowds.begin()->first.first, text);
 }
 
 uint32_t Block::draw(uint32_t count) {

@@ -39,6 +39,10 @@ struct Thread {
   uint32_t registers = 0;
   /// Rounds of all its loops.
   uint32_t rounds = 0;
+  /// In what states its loops went on since it has last let others run, as one
+  /// number, and what that was before at each place where it lets others run.
+  uint64_t trace = 0;
+  std::vector<std::pair<Site, uint64_t>> traces;
 };
 
 class Block {
@@ -70,6 +74,8 @@ public:
   void wake(uint32_t thread);
   /// Let others run that can; the thread asks again later.
   void poll(Site site);
+  /// A loop of the thread goes on in `state`.
+  void note(Site site, uint64_t state);
   /// The thread goes round a loop. Ends the block if it has done so too often.
   void countRound(Site site);
   /// End the thread.
@@ -124,9 +130,11 @@ private:
   static void enter(void *argument);
   bool start();
   void schedule();
+  bool askAgain();
+  bool hasMoved(Site site);
   Thread *takeReady();
   bool runReady();
-  void reportDeadlock();
+  void reportStuck(const char *kind, const std::string &what);
   void checkRegisters();
 
   static thread_local Block *running;
@@ -139,7 +147,11 @@ private:
   Thread *active = nullptr;
   std::deque<uint32_t> ready;
   std::vector<uint32_t> polling;
-  uint64_t idlePolls = 0;
+  /// Whether a thread that asks again has got on in this round; the rounds since one
+  /// has, and since somebody was woken.
+  bool isMoving = false;
+  uint64_t idleRounds = 0;
+  uint64_t quietRounds = 0;
   uint32_t live = 0;
   bool aborted = false;
   std::mt19937 random;

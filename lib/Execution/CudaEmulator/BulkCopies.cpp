@@ -40,7 +40,7 @@ BulkSource BulkCopies::getBox(const void *address, const int32_t *coordinates,
 /// Return how many of the `bytes` bytes from `at` on, counted in the innermost
 /// dimension, lie in the tensor; all or none unless its end is among them.
 static uint32_t getInside(const TensorMap &map, int64_t at, uint32_t bytes) {
-  int64_t end = int64_t(map.sizes[0]) * map.elementBytes;
+  auto end = static_cast<int64_t>(map.sizes[0] * map.elementBytes);
   if (at < 0 || at >= end)
     return 0;
   return static_cast<uint32_t>(std::min<int64_t>(bytes, end - at));
@@ -78,7 +78,7 @@ void BulkCopies::copyBox(const BulkSource &box, char *shared, bool isLoad) {
   uint64_t number = block.toNumber(shared);
   uint32_t rowBytes = map.box[0] * map.elementBytes;
   int64_t at = int64_t(box.coordinates[0]) * map.elementBytes;
-  for (uint32_t done = 0; done < box.bytes; done += rowBytes) {
+  for (uint64_t done = 0; done < box.bytes; done += rowBytes) {
     bool isInside = true;
     char *global = map.data;
     for (uint32_t d = 1; d < map.rank; ++d) {
@@ -115,11 +115,8 @@ void BulkCopies::checkGlobal(const BulkSource &global, Site site) {
     tracker->checkGlobal(global.data, global.bytes, kBulkUnit, site);
     return;
   }
-  const TensorMap &map = *global.map;
-  uint64_t bytes = uint64_t(map.sizes[0]) * map.elementBytes;
-  for (uint32_t d = 1; d < map.rank; ++d)
-    bytes += (map.sizes[d] - 1) * map.strides[d - 1];
-  tracker->checkGlobal(map.data, bytes, kBulkUnit, site);
+  tracker->checkGlobal(global.map->data, global.map->getBytes(), kBulkUnit,
+                       site);
 }
 
 /// Return to what the shared side of a copy must be aligned.
@@ -133,14 +130,15 @@ void BulkCopies::load(char *to, const BulkSource &from, void *barrier,
                                       "the target of a copy");
   checkGlobal(from, site);
   Moment moment;
-  uint32_t place = block.mbarriers.startCopy(barrier, from.bytes, site, moment);
+  uint32_t place = block.mbarriers.startCopy(
+      barrier, static_cast<int64_t>(from.bytes), site, moment);
   if (Tracker *tracker = block.getTracker())
-    tracker->enterBackground(offset, from.bytes, /*isWrite=*/true, kAsyncProxy,
-                             moment, site,
+    tracker->enterBackground(offset, static_cast<uint32_t>(from.bytes),
+                             /*isWrite=*/true, kAsyncProxy, moment, site,
                              tracker->clocks.get(block.self().index));
   if (block.isEarlyCopy()) {
     copy(from, to, /*isLoad=*/true);
-    block.mbarriers.finishCopy(place, from.bytes, site);
+    block.mbarriers.finishCopy(place, static_cast<int64_t>(from.bytes), site);
     return;
   }
   std::memset(to, 0xff, from.bytes);
@@ -155,7 +153,8 @@ bool BulkCopies::finishOne() {
   Load load = loads.front();
   loads.pop_front();
   copy(load.from, load.to, /*isLoad=*/true);
-  block.mbarriers.finishCopy(load.barrier, load.from.bytes, load.site);
+  block.mbarriers.finishCopy(load.barrier,
+                             static_cast<int64_t>(load.from.bytes), load.site);
   return true;
 }
 
@@ -170,7 +169,8 @@ void BulkCopies::store(const BulkSource &to, char *from, Site site) {
   if (Tracker *tracker = block.getTracker()) {
     if (queue.agent == 0)
       queue.agent = tracker->clocks.addAgent();
-    tracker->enterBackground(offset, to.bytes, /*isWrite=*/false, kAsyncProxy,
+    tracker->enterBackground(offset, static_cast<uint32_t>(to.bytes),
+                             /*isWrite=*/false, kAsyncProxy,
                              {queue.started, queue.agent}, site,
                              tracker->clocks.get(self));
   }

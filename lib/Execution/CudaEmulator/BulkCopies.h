@@ -22,7 +22,7 @@ struct BulkSource {
   const TensorMap *map = nullptr;
   int32_t coordinates[kMostDimensions] = {};
   char *data = nullptr;
-  uint32_t bytes = 0;
+  uint64_t bytes = 0;
 };
 
 class BulkCopies {

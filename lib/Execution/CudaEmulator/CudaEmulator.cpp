@@ -34,6 +34,7 @@ namespace {
 /// What is known of a kernel before it is launched.
 struct Kernel {
   std::string name;
+  /// Null where kernels of several modules have this name.
   void (*entry)(void **) = nullptr;
   int64_t staticBytes = 0;
   int64_t dynamicOffset = -1;
@@ -106,8 +107,10 @@ llvm::Error CudaEmulator::Impl::readKernels(ModuleOp host) {
       llvm::append_range(kernel.blockSize, size.asArrayRef());
     std::string qualified =
         (symbol.getRootReference().getValue() + "::" + kernel.name).str();
-    kernels[kernel.name] = kernel;
-    kernels[qualified] = std::move(kernel);
+    kernels[qualified] = kernel;
+    auto [place, isNew] = kernels.try_emplace(kernel.name, std::move(kernel));
+    if (!isNew)
+      place->second.entry = nullptr;
   }
   return llvm::Error::success();
 }
@@ -205,6 +208,9 @@ CudaEmulator::Impl::prepare(StringRef name, std::array<uint32_t, 3> grid,
   if (found == kernels.end())
     return llvm::createStringError("no kernel is called '" + name + "'");
   const Kernel &kernel = found->second;
+  if (!kernel.entry)
+    return llvm::createStringError("kernels of several modules are called '" +
+                                   name + "', expects 'module::" + name + "'");
   if (llvm::Error error = checkLaunch(kernel, grid, block, sharedBytes))
     return std::move(error);
   Launch launch;

@@ -7,6 +7,8 @@
 
 #include "attn/Execution/CudaEmulator.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -23,10 +25,17 @@ const TensorMap *TensorMap::get(const void *address) {
   return map->mark == kMark ? map : nullptr;
 }
 
-uint32_t TensorMap::getBoxBytes() const {
-  uint32_t bytes = elementBytes;
+uint64_t TensorMap::getBoxBytes() const {
+  uint64_t bytes = elementBytes;
   for (uint32_t i = 0; i < rank; ++i)
     bytes *= box[i];
+  return bytes;
+}
+
+uint64_t TensorMap::getBytes() const {
+  uint64_t bytes = sizes[0] * elementBytes;
+  for (uint32_t i = 1; i < rank; ++i)
+    bytes = llvm::SaturatingMultiplyAdd(sizes[i] - 1, strides[i - 1], bytes);
   return bytes;
 }
 
@@ -43,23 +52,67 @@ static uint8_t getElementBytes(int type) {
                                                               : 0;
 }
 
-/// Return whether the driver would take the sizes, strides and box.
-static bool isValid(const TensorMap &map, const uint64_t *sizes,
-                    const uint64_t *strides, const uint32_t *box,
-                    const uint32_t *steps) {
+/// Bytes of the swizzled span by the driver's numbers.
+constexpr uint8_t kSwizzles[] = {0, 32, 64, 128};
+
+/// Say what is wrong with dimension `i` of a map.
+static std::string checkDimension(uint32_t i, const uint64_t *sizes,
+                                  const uint64_t *strides, const uint32_t *box,
+                                  const uint32_t *steps) {
   constexpr uint64_t kMostSize = uint64_t(1) << 32;
   constexpr uint64_t kMostStride = uint64_t(1) << 40;
   constexpr uint32_t kMostBox = 256;
-  for (uint32_t i = 0; i < map.rank; ++i) {
-    if (sizes[i] == 0 || sizes[i] > kMostSize || box[i] == 0 ||
-        box[i] > kMostBox || steps[i] != 1)
-      return false;
-    if (i > 0 && (strides[i - 1] % 16 != 0 || strides[i - 1] >= kMostStride))
-      return false;
-  }
-  uint32_t rowBytes = box[0] * map.elementBytes;
-  return rowBytes % 16 == 0 && (map.swizzle == 0 || rowBytes <= map.swizzle) &&
-         reinterpret_cast<uintptr_t>(map.data) % 16 == 0;
+  std::string axis = " of dimension " + std::to_string(i);
+  if (sizes[i] == 0 || sizes[i] > kMostSize)
+    return "expects a size" + axis + " from 1 to 2^32, got " +
+           std::to_string(sizes[i]);
+  if (box[i] == 0 || box[i] > kMostBox)
+    return "expects a box" + axis + " of 1 to 256 elements, got " +
+           std::to_string(box[i]);
+  if (steps[i] != 1)
+    return "expects a step" + axis + " of 1, got " + std::to_string(steps[i]);
+  if (i > 0 && (strides[i - 1] % 16 != 0 || strides[i - 1] >= kMostStride))
+    return "expects a stride" + axis +
+           " that is a multiple of 16 bytes and less than 2^40, got " +
+           std::to_string(strides[i - 1]);
+  return "";
+}
+
+std::string
+mlir::attn::checkTensorMap(const void *to, int dataType, uint32_t rank,
+                           const void *data, const uint64_t *sizes,
+                           const uint64_t *strides, const uint32_t *box,
+                           const uint32_t *steps, int interleave, int swizzle) {
+  auto isAligned = [](const void *address, uint32_t alignment) {
+    return reinterpret_cast<uintptr_t>(address) % alignment == 0;
+  };
+  if (!to || !isAligned(to, 64))
+    return "expects a map at a multiple of 64 bytes";
+  if (rank == 0 || rank > kMostDimensions)
+    return "expects 1 to 5 dimensions, got " + std::to_string(rank);
+  uint32_t elementBytes = getElementBytes(dataType);
+  if (elementBytes == 0)
+    return "expects a type of elements from 0 to 12, got " +
+           std::to_string(dataType);
+  if (interleave != 0)
+    return "expects no interleaving";
+  if (swizzle < 0 || swizzle > 3)
+    return "expects a swizzle from 0 to 3, got " + std::to_string(swizzle);
+  if (!isAligned(data, 16))
+    return "expects a tensor at a multiple of 16 bytes";
+  for (uint32_t i = 0; i < rank; ++i)
+    if (std::string fault = checkDimension(i, sizes, strides, box, steps);
+        !fault.empty())
+      return fault;
+  uint32_t rowBytes = box[0] * elementBytes;
+  uint32_t span = kSwizzles[swizzle];
+  if (rowBytes % 16 != 0)
+    return "expects rows of a box of a multiple of 16 bytes, got " +
+           std::to_string(rowBytes);
+  if (span != 0 && rowBytes > span)
+    return "expects rows of a box of up to the " + std::to_string(span) +
+           " bytes of the swizzle, got " + std::to_string(rowBytes);
+  return "";
 }
 
 extern "C" int mlir::attn::attn_cuda_encode_tensor_map(
@@ -67,21 +120,19 @@ extern "C" int mlir::attn::attn_cuda_encode_tensor_map(
     const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
     int interleave, int swizzle, int promotion, int fill) {
   constexpr int kInvalidValue = 1;
-  constexpr uint8_t kSwizzles[] = {0, 32, 64, 128};
+  if (!checkTensorMap(to, dataType, rank, data, sizes, strides, box, steps,
+                      interleave, swizzle)
+           .empty())
+    return kInvalidValue;
   TensorMap map = {};
   map.elementBytes = getElementBytes(dataType);
-  if (!to || rank == 0 || rank > kMostDimensions || map.elementBytes == 0 ||
-      interleave != 0 || swizzle < 0 || swizzle > 3)
-    return kInvalidValue;
   map.mark = kMark;
   map.data = static_cast<char *>(data);
   map.rank = static_cast<uint8_t>(rank);
   map.swizzle = kSwizzles[swizzle];
   map.fillsNan = fill != 0;
-  if (!isValid(map, sizes, strides, box, steps))
-    return kInvalidValue;
   for (uint32_t i = 0; i < rank; ++i) {
-    map.sizes[i] = static_cast<uint32_t>(sizes[i]);
+    map.sizes[i] = sizes[i];
     map.box[i] = static_cast<uint16_t>(box[i]);
     if (i > 0)
       map.strides[i - 1] = strides[i - 1];

@@ -19,7 +19,7 @@ struct TensorMap {
   uint64_t mark;
   char *data;
   uint64_t strides[kMostDimensions - 1];
-  uint32_t sizes[kMostDimensions];
+  uint64_t sizes[kMostDimensions];
   uint16_t box[kMostDimensions];
   uint8_t rank;
   uint8_t elementBytes;
@@ -27,11 +27,14 @@ struct TensorMap {
   uint8_t swizzle;
   uint8_t fillsNan;
 
+  /// Return from where to behind where the tensor lies, in bytes.
+  uint64_t getBytes() const;
+
   /// Return the map at `address`, or null if it is none of the emulator's.
   static const TensorMap *get(const void *address);
 
   /// Return the bytes of a box in shared memory.
-  uint32_t getBoxBytes() const;
+  uint64_t getBoxBytes() const;
   /// Return to what a box must be aligned.
   uint32_t getAlignment() const;
 };

@@ -161,7 +161,16 @@ static void failAssertion(const char *message, const char *, uint32_t,
   block.abort();
 }
 
-static void poll(Site site) { Block::current().poll(site); }
+static void yield(Site site) { Block::current().poll(site); }
+
+static void poll(Site site, uint64_t state) {
+  Block::current().note(site, state);
+  Block::current().poll(site);
+}
+
+static void ask(Site site, uint64_t state) {
+  Block::current().note(site, state);
+}
 
 static void countRound(Site site) { Block::current().countRound(site); }
 
@@ -217,7 +226,9 @@ llvm::ArrayRef<HostFunction> emulator::getThreadFunctions() {
       {"attn_cuda_exit", exitThread},
       {"attn_cuda_trap", trap},
       {"attn_cuda_assert_fail", failAssertion},
+      {"attn_cuda_yield", yield},
       {"attn_cuda_poll", poll},
+      {"attn_cuda_ask", ask},
       {"attn_cuda_round", countRound},
       {"attn_cuda_mbarrier_init", initMBarrier},
       {"attn_cuda_mbarrier_inval", invalidateMBarrier},

@@ -30,6 +30,12 @@ constexpr uint32_t kGroupRows = 8;
 constexpr uint32_t kMostColumns = 256;
 constexpr uint32_t kMostDepth = 32;
 
+/// In the number of sums that a thread has changed: the fences so far stand below.
+constexpr uint64_t kChanged = uint64_t(1) << 63;
+
+/// Sums of which it is remembered when they were used.
+constexpr size_t kMostUses = 64;
+
 namespace {
 /// Where a matrix lies, of which 8 rows by 16 bytes are a part.
 struct Placement {
@@ -74,7 +80,7 @@ void WarpGroups::reset() {
   states.assign(threads, State());
 }
 
-void WarpGroups::fence() { states[block.self().index].isFenced = true; }
+void WarpGroups::fence() { ++states[block.self().index].fences; }
 
 void WarpGroups::commit() {
   State &state = states[block.self().index];
@@ -96,7 +102,11 @@ void WarpGroups::wait(uint32_t pending) {
 
 void WarpGroups::useSums(uint64_t number, Site site) {
   uint32_t self = block.self().index;
-  const State &state = states[self];
+  State &state = states[self];
+  if (number != 0)
+    state.uses[number] = state.fences;
+  if (state.uses.size() > kMostUses)
+    state.uses.erase(state.uses.begin());
   if (number > state.finished && number <= state.started)
     block.report("product not waited for", site,
                  block.nameThread(self) + " (" + block.describe(site) +
@@ -104,6 +114,29 @@ void WarpGroups::useSums(uint64_t number, Site site) {
                      block.describe(state.lastSite) +
                      ") before it has waited for it",
                  state.lastSite);
+}
+
+uint64_t WarpGroups::changeSums(uint64_t number, Site site) {
+  useSums(number, site);
+  return kChanged | states[block.self().index].fences;
+}
+
+/// Say why a product of the running thread needs a fence before it, or return null
+/// if it needs none: nobody but products may have used its sums since the last one.
+const char *WarpGroups::findMissingFence(const WarpGroupProduct &product) {
+  const State &state = states[block.self().index];
+  if (state.fences == 0)
+    return "starts a product with no wgmma.fence before it";
+  if (!block.getTracker())
+    return nullptr;
+  uint64_t number = 0;
+  std::memcpy(&number, product.sums + product.n / 2, sizeof(number));
+  auto use = state.uses.find(number);
+  bool isUsed = use != state.uses.end() && use->second == state.fences;
+  bool isChanged = number == (kChanged | state.fences);
+  return isUsed || isChanged ? "starts a product with no wgmma.fence since the "
+                               "thread has used its sums"
+                             : nullptr;
 }
 
 void WarpGroups::threadExited() {
@@ -280,10 +313,10 @@ void WarpGroups::multiply(const WarpGroupProduct &product, Site site) {
     report("misuse", "is in a warpgroup of less than 128 threads");
     block.abort();
   }
-  if (!states[self].isFenced)
-    report("missing wgmma.fence",
-           "starts a product with no wgmma.fence before it");
-  states[self].isFenced = true;
+  if (const char *fault = findMissingFence(product)) {
+    report("missing wgmma.fence", fault);
+    ++states[self].fences;
+  }
   Group &group = groups[index];
   if (group.arrived > 0 && group.site != site)
     report("divergent collective",
@@ -350,6 +383,9 @@ static void wait(Site, uint32_t pending) {
 static void useSums(Site site, uint64_t number) {
   Block::current().warpGroups.useSums(number, site);
 }
+static uint64_t changeSums(Site site, uint64_t number) {
+  return Block::current().warpGroups.changeSums(number, site);
+}
 
 llvm::ArrayRef<HostFunction> emulator::getWarpGroupFunctions() {
   static const HostFunction functions[] = {
@@ -358,6 +394,7 @@ llvm::ArrayRef<HostFunction> emulator::getWarpGroupFunctions() {
       {"attn_cuda_wgmma_fence", fence},
       {"attn_cuda_wgmma_commit", commit},
       {"attn_cuda_wgmma_wait", wait},
-      {"attn_cuda_use_accumulator", useSums}};
+      {"attn_cuda_use_accumulator", useSums},
+      {"attn_cuda_change_accumulator", changeSums}};
   return functions;
 }

@@ -12,6 +12,8 @@
 
 #include "attn/Conversion/HostCalls.h"
 
+#include <map>
+
 namespace mlir::attn::emulator {
 
 class Block;
@@ -41,8 +43,11 @@ public:
   void commit();
   void wait(uint32_t pending);
   void multiply(const WarpGroupProduct &product, Site site);
-  /// A thread uses sums that came from product `number`.
+  /// A thread uses sums: `number` is the product that they came from, or what
+  /// `changeSums` has returned for them.
   void useSums(uint64_t number, Site site);
+  /// A thread changes such sums. Returns their new number.
+  uint64_t changeSums(uint64_t number, Site site);
   /// The thread ends.
   void threadExited();
 
@@ -57,13 +62,16 @@ private:
 
   /// What one thread has under way. Products of a warpgroup are numbered from 1.
   struct State {
-    bool isFenced = false;
+    /// Fences so far, and how many there were when sums were last used, by number.
+    uint64_t fences = 0;
+    std::map<uint64_t, uint64_t> uses;
     Time started = 0;
     Time finished = 0;
     Site lastSite = kNoSite;
     CommitGroups groups;
   };
 
+  const char *findMissingFence(const WarpGroupProduct &product);
   void run(uint32_t index);
   void enterOperands(uint32_t index);
   void enterMatrix(uint64_t descriptor, bool isTransposed, uint32_t rows,

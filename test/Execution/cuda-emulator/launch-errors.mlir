@@ -20,7 +20,38 @@
 // RUN: not attn-emulate %s --script=%t 2>&1 | FileCheck %s --check-prefix=SIZED
 // SIZED: attn-emulate: kernel 'sized' expects blocks of 64 threads on axis 0, got 32
 
+// Kernels of two modules may have one name: it alone names none of them.
+//
+// RUN: echo "// LAUNCH twice grid 1 block 1 shared 0 with" > %t
+// RUN: not attn-emulate %s --script=%t 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: attn-emulate: kernels of several modules are called 'twice', expects 'module::twice'
+//
+// RUN: echo "// BUFFER out i32 1 zero" > %t
+// RUN: echo "// LAUNCH m::twice grid 1 block 1 shared 0 with out" >> %t
+// RUN: echo "// PRINT out" >> %t
+// RUN: echo "// LAUNCH n::twice grid 1 block 1 shared 0 with out" >> %t
+// RUN: echo "// PRINT out" >> %t
+// RUN: attn-emulate %s --script=%t 2>&1 | FileCheck %s --check-prefix=EACH
+// EACH: m::twice: 0 reports
+// EACH-NEXT: out = 1
+// EACH-NEXT: n::twice: 0 reports
+// EACH-NEXT: out = 2
+
+gpu.module @n {
+  llvm.func @twice(%out: !llvm.ptr<1>) attributes {nvvm.kernel} {
+    %two = llvm.mlir.constant(2 : i32) : i32
+    llvm.store %two, %out : i32, !llvm.ptr<1>
+    llvm.return
+  }
+}
+
 gpu.module @m {
+  llvm.func @twice(%out: !llvm.ptr<1>) attributes {nvvm.kernel} {
+    %one = llvm.mlir.constant(1 : i32) : i32
+    llvm.store %one, %out : i32, !llvm.ptr<1>
+    llvm.return
+  }
+
   llvm.mlir.global external @tile() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 
   llvm.func @k() attributes {nvvm.kernel} {
