@@ -6,12 +6,14 @@
 //   a thread    rows * (block_n + E) / 32 sums of a warp's scores and output, in 255 registers
 //   a block     block_m * D of the query, and of each stage block_n * (D + E) of keys and values
 //
-// A warp of 32 rows reads every key from shared memory half as often as two of 16; it has registers for that up to 64
-// channels.
+// A warp of 32 rows reads every key from shared memory half as often as two of 16. It has registers for that up to 128
+// channels, of 32 keys at once where there are many. Eight warps keep the tensor cores of a multiprocessor busy: two
+// blocks of four such warps, or one of eight warps of 16 rows where shared memory has no room for two blocks.
 
 #include "attn/Analysis/CudaCostModel.h"
 
 #include "attn/Analysis/CostModel.h"
+#include "attn/Target/CUDA/Architectures.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -25,10 +27,14 @@ static constexpr int64_t kUnit = 16;
 /// thread holds.
 static constexpr int64_t kColumns = 8, kLanes = 2;
 
-/// Channels of a value up to which a warp has registers for 32 rows.
-static constexpr int64_t kWideRowsChannels = 64;
+/// Keys that a block of threads takes at once, at most and where there are few
+/// registers.
+static constexpr int64_t kManyKeys = 64, kSomeKeys = 32;
 
-/// Channels of a head up to which a block of 64 keys leaves registers.
+/// Channels up to which a warp of 32 rows has registers for many keys, and for some.
+static constexpr int64_t kManyKeysChannels = 80, kWideRowsChannels = 128;
+
+/// Channels up to which a warp of 16 rows has registers for many keys.
 static constexpr int64_t kLongBlockChannels = 192;
 
 /// Copies of keys that are on their way while one block of them is worked on.
@@ -43,23 +49,47 @@ namespace {
 struct TaskRows {
   int64_t rows, warps;
 };
+
+/// The tile of a block of threads.
+struct BlockTile {
+  TaskRows task;
+  int64_t keys;
+
+  /// Return the bytes of shared memory for `stages` of keys and values.
+  int64_t sharedBytes(int64_t headSize, int64_t valueSize, int64_t bits,
+                      int64_t stages) const {
+    int64_t elements = task.rows * task.warps * headSize +
+                       stages * keys * (headSize + valueSize);
+    return elements * (bits / 8);
+  }
+};
 } // namespace
 
-/// Return the rows of a task of `shape`, whose heads have up to `channels` channels
-/// of `bits` bits.
-static TaskRows chooseRows(const AttentionShape &shape, int64_t channels,
-                           int64_t bits, bool few) {
+/// Return the tile of a task of `shape`, whose heads have `headSize` and `valueSize`
+/// channels of `bits` bits.
+static BlockTile chooseTile(const AttentionShape &shape, int64_t headSize,
+                            int64_t valueSize, int64_t bits,
+                            const TargetInfo &target, bool few) {
+  int64_t channels = std::max(headSize, valueSize);
+  int64_t keys =
+      bits > 16 || channels > kLongBlockChannels ? kSomeKeys : kManyKeys;
   if (few)
-    return {kUnit, 1};
+    return {{kUnit, 1}, keys};
   // Short sequences leave no warp without work.
-  if (ShapedType::isStatic(shape.rows) && shape.rows <= 2 * kUnit)
-    return {kUnit, 2};
-  if (bits > 16)
-    return {kUnit, 4};
-  if (channels > kWideRowsChannels)
-    return {kUnit, 8};
-  bool isShort = ShapedType::isStatic(shape.rows) && shape.rows <= 4 * kUnit;
-  return {isShort ? kUnit : 2 * kUnit, 4};
+  bool isKnown = ShapedType::isStatic(shape.rows);
+  if (isKnown && shape.rows <= 2 * kUnit)
+    return {{kUnit, 2}, keys};
+  if (bits > 16 || (isKnown && shape.rows <= 4 * kUnit))
+    return {{kUnit, 4}, keys};
+  for (auto [some, most] : {std::pair(kManyKeys, kManyKeysChannels),
+                            std::pair(kSomeKeys, kWideRowsChannels)}) {
+    BlockTile tile{{2 * kUnit, 4}, some};
+    int64_t bytes = tile.sharedBytes(headSize, valueSize, bits, kStages) +
+                    kReservedSharedBytes;
+    if (channels <= most && 2 * bytes <= target.sharedProcessorBytes)
+      return tile;
+  }
+  return {{kUnit, 8}, keys};
 }
 
 /// Return how many keys one block of threads of a split works on: the least, where
@@ -99,32 +129,29 @@ ScheduleAttr attn::chooseBlockSchedule(MLIRContext *context,
                                        int64_t bits, const TargetInfo &target,
                                        bool few, bool folds) {
   int64_t headSize = llvm::alignTo(shape.headSize, kUnit),
-          valueSize = llvm::alignTo(shape.valueSize, kUnit),
-          channels = std::max(headSize, valueSize);
-  int64_t blockN = bits > 16 || channels > kLongBlockChannels ? 32 : 64,
-          stages = kStages, group = getGroupSize(shape);
-  TaskRows task = chooseRows(shape, channels, bits, few);
+          valueSize = llvm::alignTo(shape.valueSize, kUnit), stages = kStages,
+          group = getGroupSize(shape);
+  BlockTile tile = chooseTile(shape, headSize, valueSize, bits, target, few);
   // A single row of each head needs no more than the memory of the query.
   bool isSingle = few && shape.rows == 1 && group > 1 && group <= kFewBlockRows;
-  int64_t folded = few && folds && !isSingle && chooseChunk(shape.keys, blockN)
-                       ? getFoldedRows(shape)
-                       : 0;
+  bool isSplit = few && chooseChunk(shape.keys, tile.keys) > 0;
+  int64_t folded = isSplit && folds && !isSingle ? getFoldedRows(shape) : 0;
+  TaskRows &task = tile.task;
   if (folded > 0)
     task = {kUnit,
             static_cast<int64_t>(llvm::divideCeil(group * folded, kUnit))};
-  int64_t blockM = task.rows * task.warps;
-  auto bytes = [&] {
-    int64_t elements =
-        blockM * headSize + stages * blockN * (headSize + valueSize);
-    return elements * (bits / 8);
+  auto fits = [&] {
+    return tile.sharedBytes(headSize, valueSize, bits, stages) <=
+           target.sharedBlockBytes;
   };
-  while (bytes() > target.sharedBlockBytes && blockN > kUnit)
-    blockN /= 2;
-  if (bytes() > target.sharedBlockBytes)
+  while (!fits() && tile.keys > kUnit)
+    tile.keys /= 2;
+  if (!fits())
     stages = 1;
-  int64_t chunk = few ? chooseChunk(shape.keys, blockN) : 0;
-  return ScheduleAttr::get(context, blockM, blockN, task.rows, kColumns, kLanes,
-                           chunk, isSingle || folded > 0, /*streams=*/0,
+  int64_t chunk = few ? chooseChunk(shape.keys, tile.keys) : 0;
+  return ScheduleAttr::get(context, task.rows * task.warps, tile.keys,
+                           task.rows, kColumns, kLanes, chunk,
+                           isSingle || folded > 0, /*streams=*/0,
                            /*prefetch=*/0, task.warps, stages);
 }
 

@@ -1,6 +1,7 @@
 // RUN: attn-opt %s --attn-set-target=target=sm_80 --attn-select-schedule | FileCheck %s
+// RUN: attn-opt %s --attn-set-target=target=sm_86 --attn-select-schedule | FileCheck %s --check-prefix=SMALL
 
-// Up to 64 channels a warp has registers for 32 rows.
+// A warp of 32 rows has registers for 64 keys of 64 channels.
 //
 // CHECK-LABEL: func.func @narrow
 // CHECK: attn.sdpa
@@ -13,17 +14,32 @@ func.func @narrow(%q: tensor<1x8x1024x64xf16>, %k: tensor<1x8x?x64xf16>,
   return %o : tensor<1x8x1024x64xf16>
 }
 
-// More channels take more warps of 16 rows each.
+// Of 128 channels it has some for 32 keys; where shared memory has no room for two such blocks, eight warps have 16 rows
+// each.
 //
 // CHECK-LABEL: func.func @wide
 // CHECK: attn.sdpa
-// CHECK-SAME: schedule = <block_m = 128, block_n = 64, rows = 16, columns = 8, lanes = 2, warps = 8, stages = 2>
+// CHECK-SAME: schedule = <block_m = 128, block_n = 32, rows = 32, columns = 8, lanes = 2, warps = 4, stages = 2>
+// SMALL-LABEL: func.func @wide
+// SMALL: attn.sdpa
+// SMALL-SAME: schedule = <block_m = 128, block_n = 64, rows = 16, columns = 8, lanes = 2, warps = 8, stages = 2>
 func.func @wide(%q: tensor<1x8x1024x128xbf16>, %k: tensor<1x8x1024x128xbf16>,
     %v: tensor<1x8x1024x128xbf16>) -> tensor<1x8x1024x128xbf16> {
   %o = attn.sdpa %q, %k, %v
     : tensor<1x8x1024x128xbf16>, tensor<1x8x1024x128xbf16>,
       tensor<1x8x1024x128xbf16> -> tensor<1x8x1024x128xbf16>
   return %o : tensor<1x8x1024x128xbf16>
+}
+
+// More channels take warps of 16 rows everywhere.
+//
+// CHECK-LABEL: func.func @wider
+// CHECK: attn.sdpa
+// CHECK-SAME: schedule = <block_m = 128, block_n = 64, rows = 16, columns = 8, lanes = 2, warps = 8, stages = 2>
+func.func @wider(%q: tensor<1x8x1024x144xf16>, %k: tensor<1x8x1024x144xf16>) -> tensor<1x8x1024x144xf16> {
+  %o = attn.sdpa %q, %k, %k
+    : tensor<1x8x1024x144xf16>, tensor<1x8x1024x144xf16>, tensor<1x8x1024x144xf16> -> tensor<1x8x1024x144xf16>
+  return %o : tensor<1x8x1024x144xf16>
 }
 
 // A single row: the heads of a group share a tile, and keys are split over blocks of one warp.
