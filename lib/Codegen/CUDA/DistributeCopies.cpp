@@ -39,7 +39,10 @@ struct TileCopy {
   Value row, column, rows, columns;
   /// Whether numbers of rows have 31 bits.
   bool isSmall;
-  /// Address of the first element, and bytes from row to row; both i64.
+  /// By how many rows the tile is ahead of the loop that copies one block of rows
+  /// behind the other; none where there is no such loop.
+  std::optional<int64_t> rowsAhead;
+  /// Address of the first column of row 0, and bytes from row to row; both i64.
   Value start, rowStride;
 
   OpBuilder &b;
@@ -68,8 +71,15 @@ struct TileCopy {
     return arith::AndIOp::create(b, loc, x, y);
   }
 
+  int64_t lanes() const {
+    int64_t chunks = tile.rowBytes() / kChunkBytes;
+    return std::min<int64_t>(kMostLanes, chunks & -chunks);
+  }
+
   void locate();
   Value isAligned();
+  Value threadStart(Value firstRow);
+  Value threadAddress();
   Value rowsLeft();
   void copyChunks();
   Value chunkSize(Value valid, Value lane, int64_t chunk);
@@ -77,12 +87,36 @@ struct TileCopy {
 };
 } // namespace
 
+/// By how many rows the tile of `op` is ahead of the loop around it, if that copies
+/// one block of rows of the same memory behind the other.
+static std::optional<int64_t> countRowsAhead(attn_gpu::CopyToSharedOp op) {
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  if (!loop || !getConstantIntValue(loop.getStep()) ||
+      !loop.isDefinedOutsideOfLoop(op.getSource()))
+    return std::nullopt;
+  for (auto [i, index] : llvm::enumerate(op.getIndices()))
+    if (static_cast<int64_t>(i) != op.getDims()[0] &&
+        !loop.isDefinedOutsideOfLoop(index))
+      return std::nullopt;
+  Value row = op.getIndices()[op.getDims()[0]];
+  if (row == loop.getInductionVar())
+    return 0;
+  auto sum = row.getDefiningOp<arith::AddIOp>();
+  if (!sum || sum.getLhs() != loop.getInductionVar())
+    return std::nullopt;
+  return getConstantIntValue(sum.getRhs());
+}
+
+/// Find what does not change from block to block of a loop, before the loop.
 void TileCopy::locate() {
+  OpBuilder::InsertionGuard guard(b);
+  if (rowsAhead)
+    b.setInsertionPoint(d.openLoop);
   auto data = memref::ExtractStridedMetadataOp::create(b, loc, memory);
   Value at = data.getOffset();
-  for (auto [index, stride] :
-       llvm::zip_equal(op.getIndices(), data.getStrides()))
-    at = add(at, mul(d.scalar(index), stride));
+  for (auto [i, index] : llvm::enumerate(op.getIndices()))
+    if (static_cast<int64_t>(i) != op.getDims()[0])
+      at = add(at, mul(d.scalar(index), data.getStrides()[i]));
   Value bytes = d.index(tile.elementBytes());
   Value pointer =
       memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
@@ -102,6 +136,33 @@ Value TileCopy::isAligned() {
   low = arith::AndIOp::create(b, loc, low, constant(kChunkBytes - 1));
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, low,
                                constant(0));
+}
+
+/// Return where the thread's first chunk is, if `firstRow`, an i64, is the tile's
+/// first row.
+Value TileCopy::threadStart(Value firstRow) {
+  Type i64 = b.getI64Type();
+  Value mine = arith::ShRUIOp::create(b, loc, d.thread,
+                                      d.integer(llvm::Log2_64(lanes())));
+  Value lane = arith::AndIOp::create(b, loc, d.thread, d.integer(lanes() - 1));
+  Value along =
+      mul(arith::ExtUIOp::create(b, loc, i64, lane), constant(kChunkBytes));
+  Value number = add(arith::ExtUIOp::create(b, loc, i64, mine), firstRow);
+  return add(add(start, mul(number, rowStride)), along);
+}
+
+/// Return where the thread's first chunk is. A loop goes on by the same step.
+Value TileCopy::threadAddress() {
+  if (!rowsAhead)
+    return threadStart(toI64(row));
+  auto loop = cast<scf::ForOp>(op->getParentOp());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(d.openLoop);
+  Value firstRow =
+      add(toI64(d.scalar(loop.getLowerBound())), constant(*rowsAhead));
+  Value first = threadStart(firstRow);
+  Value step = mul(rowStride, constant(*getConstantIntValue(loop.getStep())));
+  return d.countUp(first, step);
 }
 
 /// Rows of the tile that are inside, an i32; 0 if nothing is copied. Null for
@@ -146,19 +207,14 @@ Value TileCopy::chunkSize(Value valid, Value lane, int64_t chunk) {
 }
 
 void TileCopy::copyChunks() {
-  int64_t chunks = tile.rowBytes() / kChunkBytes;
-  int64_t lanes = std::min<int64_t>(kMostLanes, chunks & -chunks);
+  int64_t chunks = tile.rowBytes() / kChunkBytes, lanes = this->lanes();
   int64_t passRows = 32 * d.warps / lanes, rowCount = tile.type.getDimSize(0);
-  Type index = b.getIndexType(), i64 = b.getI64Type();
   Value shift = d.integer(llvm::Log2_64(lanes));
   Value mine = arith::ShRUIOp::create(b, loc, d.thread, shift);
   Value lane = arith::AndIOp::create(b, loc, d.thread, d.integer(lanes - 1));
-  Value laneIndex = arith::IndexCastUIOp::create(b, loc, index, lane);
-  Value along =
-      mul(arith::ExtUIOp::create(b, loc, i64, lane), constant(kChunkBytes));
-  Value base =
-      add(add(start, mul(arith::ExtUIOp::create(b, loc, i64, mine), rowStride)),
-          along);
+  Value laneIndex =
+      arith::IndexCastUIOp::create(b, loc, b.getIndexType(), lane);
+  Value base = threadAddress();
   auto pointerType = LLVM::LLVMPointerType::get(b.getContext(), 1);
   Value left = rowsLeft();
   for (int64_t pass = 0; pass * passRows < rowCount; ++pass) {
@@ -252,18 +308,21 @@ LogicalResult attn::distributeCopy(FragmentDistributor &d,
                 false,
                 {},
                 {},
+                {},
                 d.b,
                 d.loc};
   auto type = cast<MemRefType>(op.getSource().getType());
   auto [strides, offset] = type.getStridesAndOffset();
   auto known = op->getParentOfType<gpu::GPUFuncOp>()->getAttrOfType<BoolAttr>(
       "attn.aligned");
-  copy.locate();
   if (known && known.getValue()) {
     copy.isSmall = true;
+    copy.rowsAhead = countRowsAhead(op);
+    copy.locate();
     copy.copyChunks();
     return success();
   }
+  copy.locate();
   if (known || strides[op.getDims()[1]] != 1) {
     copy.copyNumbers();
     return success();

@@ -87,6 +87,54 @@ static bool isFastExp2(Operation *op) {
                                    arith::FastMathFlags::afn);
 }
 
+/// Whether `value` in `layout` is the number of its column everywhere.
+static bool isColumnNumber(Value value, Layout layout) {
+  if (layout == Layout::Tile) {
+    auto spread = value.getDefiningOp<vector::BroadcastOp>();
+    auto row = spread ? dyn_cast<VectorType>(spread.getSourceType()) : nullptr;
+    if (!row || row.getRank() != 1)
+      return false;
+    value = spread.getSource();
+  } else if (layout != Layout::Column) {
+    return false;
+  }
+  if (auto cast = value.getDefiningOp<arith::IndexCastOp>())
+    value = cast.getIn();
+  return value.getDefiningOp<vector::StepOp>() != nullptr;
+}
+
+/// Compare the numbers of columns with what they are limited by, less the part of
+/// them that is the lane's own: the rest is a constant that takes no register.
+static void compareColumns(FragmentDistributor &d, arith::CmpIOp op,
+                           Layout layout) {
+  const Fragment &limits = d.fragment(op.getRhs(), layout);
+  int64_t columnTiles = cast<VectorType>(op.getType()).getShape().back() / 8;
+  DenseMap<Value, Value> rests;
+  Fragment out;
+  for (auto [i, limit] : llvm::enumerate(limits)) {
+    Value &rest = rests[limit];
+    if (!rest)
+      rest = arith::SubIOp::create(d.b, d.loc, limit, d.pair,
+                                   arith::IntegerOverflowFlags::nsw);
+    int64_t tile = layout == Layout::Tile ? i / 4 % columnTiles : i / 2;
+    out.push_back(arith::CmpIOp::create(d.b, d.loc, op.getPredicate(),
+                                        d.integer(tile * 8 + i % 2), rest));
+  }
+  d.set(op, layout, std::move(out));
+}
+
+/// Whether `op` compares numbers of columns, of 32 bits, with limits from which the
+/// lane's own part can be taken.
+static bool isColumnCompare(FragmentDistributor &d, Operation *op,
+                            Layout layout) {
+  constexpr int64_t kLastPair = 6;
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  return compare && getElementTypeOrSelf(compare.getLhs()).isInteger(32) &&
+         compare.getPredicate() < arith::CmpIPredicate::ult &&
+         isColumnNumber(compare.getLhs(), layout) &&
+         d.fitsInWord(compare.getRhs(), -kLastPair);
+}
+
 LogicalResult attn::distributeElementwise(FragmentDistributor &d,
                                           Operation *op) {
   Value result = op->getResult(0);
@@ -97,6 +145,10 @@ LogicalResult attn::distributeElementwise(FragmentDistributor &d,
     FailureOr<int64_t> size = sizeOf(d, op, type, layout);
     if (failed(size))
       return failure();
+    if (isColumnCompare(d, op, layout)) {
+      compareColumns(d, cast<arith::CmpIOp>(op), layout);
+      return success();
+    }
     Fragment out;
     auto truncate = dyn_cast<arith::TruncFOp>(op);
     if (truncate && layout == Layout::Tile &&

@@ -29,7 +29,8 @@ constexpr int64_t kTileColumns = 8;
 
 FragmentDistributor::FragmentDistributor(gpu::GPUFuncOp function, int64_t warps)
     : b(function.getContext()), loc(function.getLoc()), warps(warps),
-      function(function), layouts(function), entry(function.getContext()) {}
+      function(function), layouts(function), ranges(function),
+      entry(function.getContext()) {}
 
 //===----------------------------------------------------------------------===//
 // The map
@@ -140,6 +141,10 @@ Value FragmentDistributor::index(int64_t value) {
   return known;
 }
 
+Value FragmentDistributor::toWord(Value index) {
+  return arith::IndexCastOp::create(b, loc, b.getI32Type(), index);
+}
+
 Value FragmentDistributor::addInteger(Value value, int64_t constant) {
   if (constant == 0)
     return value;
@@ -187,18 +192,69 @@ Value FragmentDistributor::columnIndex(int64_t tile, int64_t c) {
 // Control
 //===----------------------------------------------------------------------===//
 
+Value FragmentDistributor::countUp(Value first, Value step) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(openLoop.getBody());
+  auto place =
+      UnrealizedConversionCastOp::create(b, loc, first.getType(), first);
+  counters.push_back({place, first, step});
+  return place.getResult(0);
+}
+
+/// Let `loop`, whose body is there, carry the counters that it was asked for.
+scf::ForOp FragmentDistributor::closeLoop(scf::ForOp loop) {
+  if (counters.empty())
+    return loop;
+  SmallVector<Value> firsts;
+  for (const Counter &counter : counters)
+    firsts.push_back(counter.first);
+  IRRewriter rewriter(b);
+  rewriter.setInsertionPoint(loop);
+  auto carrying = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+      rewriter, firsts, /*replaceInitOperandUsesInLoop=*/false,
+      [&](OpBuilder &inside, Location, ArrayRef<BlockArgument> carried) {
+        SmallVector<Value> next;
+        for (auto [counter, now] : llvm::zip_equal(counters, carried)) {
+          counter.place->getResult(0).replaceAllUsesWith(now);
+          counter.place->erase();
+          next.push_back(arith::AddIOp::create(inside, loc, now, counter.step));
+        }
+        return next;
+      }));
+  counters.clear();
+  b.setInsertionPointAfter(carrying);
+  return carrying;
+}
+
+/// Whether all that `op` counts are indices from 0 on that have 32 bits.
+static bool isNarrowLoop(const IndexRanges &ranges, scf::ForOp op) {
+  std::optional<int64_t> step = getConstantIntValue(op.getStep());
+  return op.getInductionVar().getType().isIndex() && step && *step > 0 &&
+         llvm::isInt<32>(*step) && isConstantIntValue(op.getLowerBound(), 0) &&
+         ranges.fitInWord(op.getUpperBound(), *step);
+}
+
 LogicalResult FragmentDistributor::distributeFor(scf::ForOp op) {
   SmallVector<Value> inits;
   flatten(op.getInitArgs(), inits);
-  auto loop = scf::ForOp::create(b, op.getLoc(), scalar(op.getLowerBound()),
-                                 scalar(op.getUpperBound()),
-                                 scalar(op.getStep()), inits);
+  Value lower = scalar(op.getLowerBound()), upper = scalar(op.getUpperBound()),
+        step = scalar(op.getStep());
+  bool isNarrow = isNarrowLoop(ranges, op);
+  if (isNarrow)
+    for (Value *bound : {&lower, &upper, &step})
+      *bound = toWord(*bound);
+  auto loop = scf::ForOp::create(b, op.getLoc(), lower, upper, step, inits);
   loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  scalars.map(op.getInductionVar(), loop.getInductionVar());
   unflatten(op.getRegionIterArgs(), loop.getRegionIterArgs());
+  scf::ForOp outerLoop = std::exchange(openLoop, loop);
+  SmallVector<Counter> outerCounters = std::exchange(counters, {});
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
+    Value number = loop.getInductionVar();
+    if (isNarrow)
+      number = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), number);
+    scalars.map(op.getInductionVar(), number);
     if (failed(distribute(*op.getBody())))
       return failure();
     SmallVector<Value> yielded;
@@ -209,7 +265,10 @@ LogicalResult FragmentDistributor::distributeFor(scf::ForOp op) {
     b.setInsertionPointToEnd(loop.getBody());
     scf::YieldOp::create(b, op.getLoc(), yielded);
   }
-  unflatten(op.getResults(), loop.getResults());
+  loop = closeLoop(loop);
+  openLoop = outerLoop;
+  counters = std::move(outerCounters);
+  unflatten(op.getResults(), loop.getResults().take_front(inits.size()));
   return success();
 }
 
@@ -303,6 +362,18 @@ static bool isBlockVector(Type type) {
   return vector && vector.getRank() > 0;
 }
 
+/// Compare indices that are known to have 32 bits as such.
+LogicalResult FragmentDistributor::distributeCompare(arith::CmpIOp op) {
+  if (!op.getLhs().getType().isIndex() || !ranges.fitInWord(op.getLhs()) ||
+      !ranges.fitInWord(op.getRhs()))
+    return distributeScalarOp(op);
+  Value left = toWord(scalar(op.getLhs())), right = toWord(scalar(op.getRhs()));
+  scalars.map(op.getResult(),
+              arith::CmpIOp::create(b, loc, op.getPredicate(), left, right)
+                  .getResult());
+  return success();
+}
+
 LogicalResult FragmentDistributor::distributeScalarOp(Operation *op) {
   WalkResult inside = op->walk([](Operation *nested) {
     bool vectors = llvm::any_of(nested->getOperandTypes(), isBlockVector) ||
@@ -322,6 +393,10 @@ LogicalResult FragmentDistributor::distribute(Operation *op) {
       .Case<scf::ForOp>([&](auto o) { return distributeFor(o); })
       .Case<scf::IfOp>([&](auto o) { return distributeIf(o); })
       .Case<scf::WhileOp>([&](auto o) { return distributeWhile(o); })
+      .Case<arith::CmpIOp>([&](auto o) {
+        return isBlockVector(o.getType()) ? distributeElementwise(*this, o)
+                                          : distributeCompare(o);
+      })
       .Case<vector::StepOp>([&](auto o) { return distributeStep(*this, o); })
       .Case<vector::BroadcastOp>(
           [&](auto o) { return distributeBroadcast(*this, o); })

@@ -8,7 +8,9 @@
 #define ATTN_CODEGEN_CUDA_FRAGMENTDISTRIBUTOR_H
 
 #include "FragmentLayouts.h"
+#include "IndexRanges.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -63,11 +65,18 @@ public:
     return layouts.needs(value, layout);
   }
   FailureOr<RowSplit> split(Operation *op, int64_t rows);
+  /// Return whether all numbers of a value of the block, and these and `more`, are
+  /// known to have 32 bits.
+  bool fitsInWord(Value value, int64_t more = 0) const {
+    return ranges.fitInWord(value, more);
+  }
 
   // Numbers, all i32, made once at the start of the function.
   Value integer(int64_t value);
   Value index(int64_t value);
   Value addInteger(Value value, int64_t constant);
+  /// Return the lowest 32 bits of an index.
+  Value toWord(Value index);
   /// Return the first row of this thread, where each warp has `split.tiles`.
   Value firstRow(RowSplit split);
   /// Return row `r` (0 or 1) of the thread's rows in 16 rows `tile`, an index.
@@ -93,6 +102,14 @@ public:
   /// Return where, in bytes, chunk `chunk` of row `row` stands in a tile.
   Value chunkOffset(SharedTile tile, Value row, Value chunk);
 
+  // Loops.
+  /// Return a number of 64 bits that is `first` in the first iteration of the loop
+  /// which is being built, and `step` more in each further one. Both stand before
+  /// the loop.
+  Value countUp(Value first, Value step);
+  /// The loop whose body is being built; null outside of one.
+  scf::ForOp openLoop;
+
   // Warps.
   Value shuffleXor(Value value, int64_t lanes);
   Value shuffleFrom(Value value, Value lane);
@@ -111,7 +128,9 @@ private:
   LogicalResult distributeFor(scf::ForOp op);
   LogicalResult distributeIf(scf::IfOp op);
   LogicalResult distributeWhile(scf::WhileOp op);
+  LogicalResult distributeCompare(arith::CmpIOp op);
   LogicalResult distributeScalarOp(Operation *op);
+  scf::ForOp closeLoop(scf::ForOp loop);
   void makeNumbers();
   void flatten(Value value, SmallVectorImpl<Value> &out);
   void flatten(ValueRange values, SmallVectorImpl<Value> &out);
@@ -122,6 +141,7 @@ private:
 
   gpu::GPUFuncOp function;
   FragmentLayouts layouts;
+  IndexRanges ranges;
   IRMapping scalars;
   // Maps whose entries do not move when others are added.
   std::map<std::pair<void *, unsigned>, Fragment> fragments;
@@ -129,6 +149,12 @@ private:
   std::map<std::tuple<int, int64_t, int64_t, int64_t>, Value> lanePointers;
   std::map<std::tuple<int64_t, int64_t, int64_t>, Value> copyPointers;
   DenseMap<int64_t, Value> integers, indices;
+  /// A number that the open loop is to carry: its place is taken by an op.
+  struct Counter {
+    Operation *place;
+    Value first, step;
+  };
+  SmallVector<Counter> counters;
   std::map<std::pair<int64_t, int64_t>, Value> firstRows;
   std::map<std::tuple<int64_t, int64_t, int64_t>, Value> rowIndices;
   std::map<int64_t, Value> columnIndices;

@@ -116,13 +116,36 @@ static Value buildFits(OpBuilder &b, Location loc, Value memory) {
   return fits;
 }
 
+/// Let extents of `arguments` that `function` asks for be numbers of 30 bits to
+/// all that is computed from them.
+static void narrowExtents(gpu::GPUFuncOp function,
+                          ArrayRef<unsigned> arguments) {
+  SmallVector<memref::DimOp> extents;
+  for (unsigned argument : arguments)
+    for (Operation *user : function.getArgument(argument).getUsers())
+      if (auto extent = dyn_cast<memref::DimOp>(user))
+        extents.push_back(extent);
+  for (memref::DimOp extent : extents) {
+    OpBuilder b(function.getContext());
+    b.setInsertionPointAfter(extent);
+    Location loc = extent.getLoc();
+    Value word = arith::IndexCastOp::create(b, loc, b.getI32Type(), extent);
+    Value bits = arith::ConstantIntOp::create(b, loc, kMostRows - 1, 32);
+    Value low = arith::AndIOp::create(b, loc, word, bits);
+    Value narrow = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), low);
+    extent.getResult().replaceAllUsesExcept(narrow, word.getDefiningOp());
+  }
+}
+
 /// Make the two kernels of `function`, and return the name of the second one.
-static StringAttr splitKernel(gpu::GPUFuncOp function, SymbolTable &symbols) {
+static StringAttr splitKernel(gpu::GPUFuncOp function, SymbolTable &symbols,
+                              ArrayRef<unsigned> arguments) {
   OpBuilder b(function.getContext());
   auto any = function.clone();
   any.setName((function.getName() + "_any").str());
   any->setAttr("attn.aligned", b.getBoolAttr(false));
   function->setAttr("attn.aligned", b.getBoolAttr(true));
+  narrowExtents(function, arguments);
   return symbols.insert(any, std::next(Block::iterator(function)));
 }
 
@@ -162,10 +185,8 @@ struct SpecializeKernels
         if (arguments.empty())
           continue;
         SymbolTable symbols(function->getParentOp());
-        known =
-            split
-                .insert({function, {splitKernel(function, symbols), arguments}})
-                .first;
+        StringAttr any = splitKernel(function, symbols, arguments);
+        known = split.insert({function, {any, arguments}}).first;
       }
       splitLaunch(launch, known->second.first, known->second.second);
     }

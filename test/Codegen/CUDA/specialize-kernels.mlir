@@ -20,8 +20,15 @@
 // CHECK-NEXT: } else {
 // CHECK-NEXT: gpu.launch_func @kernels::@product_any
 //
+// Where all of them hold, extents are known to have 30 bits.
+//
 // CHECK: gpu.func @product(
 // CHECK-SAME: attn.aligned = true
+// CHECK: %[[DIM:.*]] = memref.dim
+// CHECK: %[[WORD:.*]] = arith.index_cast %[[DIM]] : index to i32
+// CHECK: %[[LOW:.*]] = arith.andi %[[WORD]], %c1073741823_i32
+// CHECK: %[[EXTENT:.*]] = arith.index_castui %[[LOW]] : i32 to index
+// CHECK: memref.subview {{.*}}[1, %[[EXTENT]], 64]
 // CHECK: gpu.func @product_any(
 // CHECK-SAME: attn.aligned = false
 module attributes {gpu.container_module} {
