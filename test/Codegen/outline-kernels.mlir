@@ -98,6 +98,36 @@ func.func @blocks(%x: memref<4x?xf32>, %w: memref<?xi8>) -> i32 attributes {attn
 
 // -----
 
+// There are only 65535 blocks along y: more are counted along x.
+//
+// CHECK-LABEL: func.func @many(
+// CHECK-SAME: %[[X:[^:]*]]: memref<?x?xf32>
+// CHECK: %[[ALL:.*]] = arith.muli
+// CHECK: gpu.launch_func @kernels::@many_k0 blocks in (%[[ALL]], %c1, %c1) threads in (%c128,
+// CHECK-LABEL: gpu.func @many_k0(
+// CHECK: %[[BLOCK:.*]] = gpu.block_id x
+// CHECK: %[[NUMBER:.*]] = arith.index_cast %[[BLOCK]] : index to i32
+// CHECK: %[[X:.*]] = arith.remui %[[NUMBER]], %[[COUNT:.*]] : i32
+// CHECK: %[[Y:.*]] = arith.divui %[[NUMBER]], %[[COUNT]] : i32
+// CHECK-DAG: %[[I:.*]] = arith.index_cast %[[Y]]
+// CHECK-DAG: %[[J:.*]] = arith.index_cast %[[X]]
+// CHECK: memref.store %{{.*}}, %{{.*}}[%[[I]], %[[J]]]
+func.func @many(%x: memref<?x?xf32>, %w: memref<?xi8>) -> i32 attributes {attn.signature = {}} {
+  %good = arith.constant 0 : i32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %m = memref.dim %x, %c0 : memref<?x?xf32>
+  %n = memref.dim %x, %c1 : memref<?x?xf32>
+  scf.forall (%i, %j) in (%m, %n) {
+    memref.store %zero, %x[%i, %j] : memref<?x?xf32>
+  } {mapping = [#gpu.block<y>, #gpu.block<x>],
+     attn.schedule = #attn.schedule<block_m = 64, block_n = 64, rows = 16, columns = 8, lanes = 2, warps = 4>}
+  return %good : i32
+}
+
+// -----
+
 // What a loop of the host reads may be written before the loop.
 //
 // CHECK-LABEL: func.func @ends(

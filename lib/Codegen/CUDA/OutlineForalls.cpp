@@ -14,6 +14,9 @@ using namespace mlir::attn;
 /// Threads of a warp.
 static constexpr int64_t kWarp = 32;
 
+/// The most blocks along y and z. Along x there are 2^31 - 1.
+static constexpr int64_t kMostBlocks = 65535;
+
 /// Map the induction variables of `forall` to `numbers`, which count from 0.
 static void mapInductionVars(OpBuilder &b, scf::ForallOp forall,
                              ValueRange numbers, IRMapping &mapping) {
@@ -52,26 +55,85 @@ static void cloneBody(OpBuilder &b, scf::ForallOp forall, IRMapping &mapping) {
     b.clone(op, mapping);
 }
 
+/// Return the axis of the grid for each dimension of `forall`.
+static FailureOr<SmallVector<gpu::Dimension>> getAxes(scf::ForallOp forall) {
+  auto mapping = forall.getMapping();
+  SmallVector<gpu::Dimension> axes;
+  for (int64_t dim = 0; dim < forall.getRank(); ++dim) {
+    auto block = mapping ? dyn_cast<gpu::GPUBlockMappingAttr>((*mapping)[dim])
+                         : gpu::GPUBlockMappingAttr();
+    if (!block || block.isLinearMapping() || block.getMappingId() > 2) {
+      forall.emitOpError("expects a #gpu.block<x>, y or z for each dimension");
+      return failure();
+    }
+    axes.push_back(static_cast<gpu::Dimension>(block.getMappingId()));
+  }
+  return axes;
+}
+
+/// Return whether dimension `dim` of `forall` may have more steps than a grid has
+/// blocks along y and z.
+static bool mayExceedGrid(scf::ForallOp forall, int64_t dim) {
+  auto first = getConstantIntValue(forall.getMixedLowerBound()[dim]),
+       end = getConstantIntValue(forall.getMixedUpperBound()[dim]),
+       step = getConstantIntValue(forall.getMixedStep()[dim]);
+  return !first || !end || !step ||
+         llvm::divideCeil(std::max(*end - *first, int64_t(0)), *step) >
+             kMostBlocks;
+}
+
+/// Return the dimensions of `forall` from that along z to that along x if their steps
+/// have to be counted together, along x; else none.
+static SmallVector<int64_t> getCountedTogether(scf::ForallOp forall,
+                                               ArrayRef<gpu::Dimension> axes) {
+  SmallVector<int64_t> dims = llvm::to_vector(llvm::seq(forall.getRank()));
+  llvm::sort(dims, [&](int64_t a, int64_t b) { return axes[a] > axes[b]; });
+  bool fits = llvm::none_of(dims, [&](int64_t dim) {
+    return axes[dim] != gpu::Dimension::x && mayExceedGrid(forall, dim);
+  });
+  return fits ? SmallVector<int64_t>() : dims;
+}
+
+/// Return which step of each dimension of `forall` block number `block` of all has, if
+/// `dims` are counted together. There are less than 2^31 blocks.
+static SmallVector<Value> splitBlock(OpBuilder &b, scf::ForallOp forall,
+                                     Value block, ArrayRef<int64_t> dims,
+                                     function_ref<Value(Value)> map) {
+  Location loc = forall.getLoc();
+  auto narrow = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(b, loc, b.getI32Type(), value);
+  };
+  SmallVector<Value> numbers(dims.size());
+  Value rest = narrow(block);
+  for (int64_t dim : llvm::reverse(dims)) {
+    Value number = rest;
+    if (dim != dims.front()) {
+      Value count = narrow(countSteps(b, forall, dim, map));
+      number = arith::RemUIOp::create(b, loc, rest, count);
+      rest = arith::DivUIOp::create(b, loc, rest, count);
+    }
+    numbers[dim] = arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
+  }
+  return numbers;
+}
+
 /// One thread block a step of `forall`.
 LogicalResult KernelOutliner::outlineBlocks(scf::ForallOp forall,
                                             int64_t warps) {
   Location loc = forall.getLoc();
-  auto mapping = forall.getMapping();
-  int64_t rank = forall.getRank();
   OpBuilder builder(forall);
   LaunchShape shape;
   shape.threads = kWarp * warps;
-  SmallVector<gpu::Dimension> dimensions(rank);
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    auto block = mapping ? dyn_cast<gpu::GPUBlockMappingAttr>((*mapping)[dim])
-                         : gpu::GPUBlockMappingAttr();
-    if (!block || block.isLinearMapping() || block.getMappingId() > 2)
-      return forall.emitOpError("expects a #gpu.block<x>, y or z for each "
-                                "dimension");
-    int64_t id = block.getMappingId();
-    dimensions[dim] = static_cast<gpu::Dimension>(id);
-    shape.blocks[id] =
-        countSteps(builder, forall, dim, [](Value v) { return v; });
+  FailureOr<SmallVector<gpu::Dimension>> axes = getAxes(forall);
+  if (failed(axes))
+    return failure();
+  SmallVector<int64_t> together = getCountedTogether(forall, *axes);
+  for (int64_t dim = 0; dim < forall.getRank(); ++dim) {
+    Value count = countSteps(builder, forall, dim, [](Value v) { return v; });
+    Value &blocks =
+        shape.blocks[together.empty() ? static_cast<int64_t>((*axes)[dim]) : 0];
+    blocks =
+        blocks ? arith::MulIOp::create(builder, loc, blocks, count) : count;
   }
   IRMapping values;
   auto kernel = createKernel(forall, shape, values);
@@ -83,8 +145,13 @@ LogicalResult KernelOutliner::outlineBlocks(scf::ForallOp forall,
   (*kernel)->setAttr("nvvm.minctasm", builder.getI32IntegerAttr(1));
   OpBuilder inner((*kernel).getBody().front().getTerminator());
   SmallVector<Value> numbers;
-  for (gpu::Dimension dimension : dimensions)
-    numbers.push_back(gpu::BlockIdOp::create(inner, loc, dimension));
+  if (together.empty())
+    for (gpu::Dimension axis : *axes)
+      numbers.push_back(gpu::BlockIdOp::create(inner, loc, axis));
+  else
+    numbers = splitBlock(
+        inner, forall, gpu::BlockIdOp::create(inner, loc, gpu::Dimension::x),
+        together, [&](Value v) { return values.lookupOrDefault(v); });
   mapInductionVars(inner, forall, numbers, values);
   cloneBody(inner, forall, values);
   forall.erase();
