@@ -251,6 +251,24 @@ static double error_function(double x) {
   return __builtin_copysign(value > 1 ? 1 : value, x);
 }
 
+/// exp(-x^2) / sqrt(pi) / (x + 1/2 / (x + 2/2 / (x + 3/2 / (x + ...)))).
+static double complementary_error_function(double x) {
+  if (x != x)
+    return x;
+  if (x < 1)
+    return 1 - error_function(x);
+  if (x > 28)
+    return 0;
+  double tail = x;
+  for (int n = x < 2 ? 240 : 80; n > 0; --n)
+    tail = x + 0.5 * n / tail;
+  // The square of the first half of the digits is exact.
+  double most = (double)(float)x;
+  double power =
+      exponential(-most * most) * exponential(-(x - most) * (x + most));
+  return 0x1.20dd750429b6dp-1 * power / tail;
+}
+
 static double remainder_of(double x, double y) {
   double r = __builtin_fabs(x), d = __builtin_fabs(y);
   if (!(r < INFINITE) || !(d > 0))
@@ -344,6 +362,7 @@ ONE(atan, arc_tangent)
 ONE(asin, arc_sine)
 ONE(acos, arc_cosine)
 ONE(erf, error_function)
+ONE(erfc, complementary_error_function)
 ONE(cbrt, cube_root)
 ONE(rsqrt, reciprocal_root)
 ONE(round, rounded)

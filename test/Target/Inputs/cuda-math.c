@@ -64,6 +64,7 @@ int main(void) {
   FUNCTION(tan, -10, 10, 4);
   FUNCTION(atan, -10, 10, 5);
   FUNCTION(erf, -7, 7, 30);
+  FUNCTION(erfc, -7, 26, 200);
   FUNCTION(round, -10, 10, 0);
   for (int i = 0; i < 20000; ++i) {
     double x = 10 * drand48(), y = 40 * drand48() - 20;
