@@ -12,7 +12,8 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Return the op of type OpT that `function` consists of, or null.
+/// Return the op of type OpT that `function` consists of, and whose results are all
+/// that it returns, or null.
 template <typename OpT>
 static OpT getSingle(func::FuncOp function) {
   if (!function.getBody().hasOneBlock())
@@ -21,7 +22,8 @@ static OpT getSingle(func::FuncOp function) {
   if (body.getOperations().size() != 2)
     return nullptr;
   auto op = dyn_cast<OpT>(body.front());
-  if (!op || !llvm::all_of(op->getOperands(), llvm::IsaPred<BlockArgument>))
+  if (!op || !llvm::all_of(op->getOperands(), llvm::IsaPred<BlockArgument>) ||
+      llvm::any_of(body.back().getOperands(), llvm::IsaPred<BlockArgument>))
     return nullptr;
   return op;
 }
