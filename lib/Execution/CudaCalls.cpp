@@ -43,6 +43,8 @@ public:
   llvm::Error fetch(ArrayRef<HostTensor> tensors, size_t first);
 
 private:
+  llvm::Expected<void *> findPlace(ArrayRef<HostTensor> before,
+                                   const Extent &extent, StringRef name);
   llvm::Error allocateWorkspace();
   llvm::Error checkUntouched(ArrayRef<HostTensor> tensors, size_t first);
   llvm::Error callEntry(StringRef suffix,
@@ -53,7 +55,8 @@ private:
   StringRef function;
   SmallVector<DLTensor> descriptors;
   SmallVector<DLTensor *> pointers;
-  SmallVector<void *> memories;
+  /// What was allocated, and where each tensor is.
+  SmallVector<void *> memories, places;
   void *workspace = nullptr;
 };
 
@@ -103,23 +106,40 @@ llvm::Error DeviceCall::allocateWorkspace() {
   return llvm::Error::success();
 }
 
+/// Return the place of `extent` on the device: that of one of the tensors before it
+/// which is the same memory, or a new one with its content.
+llvm::Expected<void *> DeviceCall::findPlace(ArrayRef<HostTensor> before,
+                                             const Extent &extent,
+                                             StringRef name) {
+  if (extent.bytes > 0)
+    for (auto [tensor, place] : llvm::zip_equal(before, places)) {
+      Extent other = getExtent(tensor);
+      if (other.begin == extent.begin && other.bytes == extent.bytes)
+        return place;
+    }
+  auto memory = device.allocate(extent.bytes, name);
+  if (!memory)
+    return memory.takeError();
+  memories.push_back(*memory);
+  // What lies between the elements of an output stays as it is.
+  if (extent.bytes > 0)
+    if (llvm::Error error = device.copyIn(*memory, extent.begin, extent.bytes))
+      return std::move(error);
+  return *memory;
+}
+
 llvm::Error DeviceCall::prepare(ArrayRef<HostTensor> tensors, size_t inputs) {
   for (auto [index, tensor] : llvm::enumerate(tensors)) {
     Extent extent = getExtent(tensor);
     std::string name = index < inputs
                            ? "argument " + std::to_string(index)
                            : "result " + std::to_string(index - inputs);
-    auto memory = device.allocate(extent.bytes, name);
-    if (!memory)
-      return memory.takeError();
-    memories.push_back(*memory);
-    // What lies between the elements of an output stays as it is.
-    if (extent.bytes > 0)
-      if (llvm::Error error =
-              device.copyIn(*memory, extent.begin, extent.bytes))
-        return error;
+    auto place = findPlace(tensors.take_front(index), extent, name);
+    if (!place)
+      return place.takeError();
+    places.push_back(*place);
     DLTensor own = toDLTensor(tensor);
-    own.data = static_cast<char *>(*memory) + (tensor.getData() - extent.begin);
+    own.data = static_cast<char *>(*place) + (tensor.getData() - extent.begin);
     own.device.device_type = kCudaDevice;
     descriptors.push_back(own);
   }
@@ -176,7 +196,7 @@ llvm::Error DeviceCall::fetch(ArrayRef<HostTensor> tensors, size_t first) {
     if (extent.bytes == 0)
       continue;
     if (llvm::Error error =
-            device.copyOut(extent.begin, memories[index], extent.bytes))
+            device.copyOut(extent.begin, places[index], extent.bytes))
       return error;
   }
   return llvm::Error::success();

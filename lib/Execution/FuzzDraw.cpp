@@ -405,6 +405,8 @@ FuzzCase mlir::attn::drawCall(const FuzzCase &fuzz, FuzzRandom &random) {
       (!call.get("dynamic").contains('B') || call.getInt("S") > 0 ||
        call.has("ragged")))
     call.reset("check");
+  if (call.get("op") == "append" && random.onceIn(2))
+    call.set("check", "place");
   if (random.onceIn(16))
     drawBreak(call, random);
   return call;

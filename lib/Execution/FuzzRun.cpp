@@ -106,6 +106,19 @@ static Complaint checkThreads(const Executor &executor, const FuzzCase &fuzz,
   return std::nullopt;
 }
 
+/// Copy the elements of `from` to `to`, which has the same type.
+static void copyElements(const HostTensor &from, const HostTensor &to) {
+  const int64_t size = getByteSize(from.getKind());
+  SmallVector<const char *> elements;
+  from.forEach([&](int64_t offset) {
+    elements.push_back(from.getData() + offset * size);
+  });
+  size_t next = 0;
+  to.forEach([&](int64_t offset) {
+    std::memcpy(to.getData() + offset * size, elements[next++], size);
+  });
+}
+
 /// Return entry `b` of the first dimension, which stays, with an extent of 1.
 static HostTensor takeEntry(const HostTensor &tensor, int64_t b) {
   SmallVector<int64_t> shape(tensor.getShape());
@@ -128,6 +141,26 @@ static bool isSame(const HostTensor &a, const HostTensor &b) {
         std::memcmp(b.getData() + offset * size, elements[next++], size) == 0;
   });
   return same;
+}
+
+/// Call the function with the cache in the memory of the result, where rows are added
+/// in place, and expect the bits of `outputs`.
+static Complaint checkInPlace(const Executor &executor, const FuzzCase &fuzz,
+                              ArrayRef<HostTensor> inputs,
+                              ArrayRef<GuardedTensor> outputs) {
+  auto again = makeOutputs(fuzz);
+  if (!again)
+    return llvm::toString(again.takeError());
+  SmallVector<HostTensor> arguments(inputs), results = getTensors(*again);
+  constexpr size_t kCache = 1;
+  copyElements(arguments[kCache], results[0]);
+  arguments[kCache] = results[0];
+  if (llvm::Error error = executor.run(kName, arguments, results))
+    return "in place: " + llvm::toString(std::move(error));
+  for (auto [elsewhere, here] : llvm::zip_equal(outputs, *again))
+    if (!elsewhere.hasSameBits(here))
+      return "other bits in place than elsewhere";
+  return std::nullopt;
 }
 
 /// Call the function on the last entry of the batch alone and expect its bits.
@@ -192,6 +225,8 @@ Complaint FuzzFunction::run(const FuzzCase &fuzz) const {
     return checkShapes(*executor, arguments, results);
   if (check == "threads")
     return checkThreads(*executor, fuzz, arguments, *outputs, 2);
+  if (check == "place")
+    return checkInPlace(*executor, fuzz, arguments, *outputs);
   if (check == "entry" && fuzz.getInt("B") > 0)
     return checkEntry(*executor, fuzz, arguments, results);
   return std::nullopt;
