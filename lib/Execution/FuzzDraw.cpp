@@ -108,11 +108,16 @@ static void drawStorage(FuzzCase &fuzz, FuzzRandom &random) {
            random.pick<StringRef>({"f32", "f32", "f16", "bf16"}) + ":" + shape);
 }
 
-/// Put keys and values in pages, once in so many times. Return whether they are.
-static bool drawPages(FuzzCase &fuzz, FuzzRandom &random) {
-  if (!random.onceIn(8))
-    return false;
-  int64_t page = random.pick<int64_t>({1, 2, 5, 16, 16, 32, 64, 128, 256});
+/// Return once in how many draws keys have places of their own: more often for a GPU,
+/// where most draws are such that they have none.
+static int64_t getPlacesRate(const FuzzCase &fuzz) {
+  return fuzz.has("device") ? 3 : 8;
+}
+
+/// Put keys and values in pages.
+static void drawPages(FuzzCase &fuzz, FuzzRandom &random) {
+  int64_t page =
+      random.pick<int64_t>({1, 2, 5, 8, 16, 16, 24, 32, 64, 128, 256});
   int64_t pages = random.below(2 + fuzz.getInt("N") / page);
   fuzz.reset("weights");
   fuzz.set("S", Twine(page));
@@ -125,14 +130,13 @@ static bool drawPages(FuzzCase &fuzz, FuzzRandom &random) {
     if (random.onceIn(3))
       dynamic += letter;
   fuzz.set("dynamic", dynamic);
-  return true;
 }
 
 /// Put keys and values in pages, or all sequences in one tensor.
 static void drawPlaces(FuzzCase &fuzz, FuzzRandom &random) {
-  if (drawPages(fuzz, random))
-    return;
-  if (random.onceIn(8) && fuzz.getInt("B") > 0) {
+  if (random.onceIn(getPlacesRate(fuzz)))
+    return drawPages(fuzz, random);
+  if (random.onceIn(getPlacesRate(fuzz)) && fuzz.getInt("B") > 0) {
     fuzz.set("ragged", random.pick<StringRef>({"i32", "i64"}));
     for (StringRef key : {"bias", "mask", "layout", "weights"})
       fuzz.reset(key);
@@ -174,6 +178,8 @@ static void drawSdpaForBlocks(FuzzCase &fuzz, FuzzRandom &random) {
   llvm::erase_if(dynamic,
                  [](char letter) { return letter == 'D' || letter == 'E'; });
   fuzz.set("dynamic", dynamic);
+  if (random.onceIn(5))
+    drawPages(fuzz, random);
 }
 
 static void drawSdpa(FuzzCase &fuzz, FuzzRandom &random) {
@@ -286,7 +292,8 @@ FuzzCase mlir::attn::drawFunction(FuzzRandom &random, StringRef device) {
   } else if (which == 5) {
     drawStorage(fuzz, random);
     drawAppend(fuzz, random);
-    drawPages(fuzz, random);
+    if (random.onceIn(getPlacesRate(fuzz)))
+      drawPages(fuzz, random);
   } else
     drawSdpa(fuzz, random);
   limitWork(fuzz, fuzz.getInt("S") > 0 ? "N" : "");

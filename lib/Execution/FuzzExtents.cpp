@@ -64,7 +64,7 @@ static void drawHeads(FuzzCase &fuzz, FuzzRandom &random) {
 static bool isForBlocks(const FuzzCase &fuzz) {
   return fuzz.has("device") && fuzz.get("op") == "sdpa" &&
          fuzz.get("type") != "f64" && !fuzz.has("stored") &&
-         !fuzz.has("weights") && !fuzz.has("ragged") && fuzz.getInt("S") == 0;
+         !fuzz.has("weights") && !fuzz.has("ragged");
 }
 
 void mlir::attn::limitWork(FuzzCase &fuzz, StringRef keep) {
