@@ -51,6 +51,68 @@ struct DimOfBranch : OpRewritePattern<tensor::DimOp> {
     return success();
   }
 };
+
+/// Ask for an extent of a loop's result before the loop, if no step changes it:
+///
+///   %x = scf.for ... iter_args(%a = %b) -> tensor<?xf32> { ... }
+///   %d = tensor.dim %x, %i
+///
+/// becomes
+///
+///   %d = tensor.dim %b, %i
+struct DimOfLoop : OpRewritePattern<tensor::DimOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::DimOp op,
+                                PatternRewriter &rewriter) const override {
+    auto loop = op.getSource().getDefiningOp<scf::ForOp>();
+    std::optional<int64_t> dim = op.getConstantIndex();
+    if (!loop || !dim)
+      return failure();
+    unsigned number = cast<OpResult>(op.getSource()).getResultNumber();
+    if (!hasExtentOf(rewriter, loop.getYieldedValues()[number], *dim,
+                     loop.getRegionIterArg(number)))
+      return failure();
+    rewriter.modifyOpInPlace(
+        op, [&] { op.getSourceMutable().assign(loop.getInitArgs()[number]); });
+    return success();
+  }
+
+private:
+  /// Return whether `value` has in dimension `dim` the extent that `start` has, as
+  /// the ops on the way say.
+  static bool hasExtentOf(PatternRewriter &rewriter, Value value, int64_t dim,
+                          Value start) {
+    int64_t startDim = dim;
+    while (value != start) {
+      auto result = dyn_cast_if_present<OpResult>(value);
+      if (!result)
+        return false;
+      std::tie(value, dim) = getOrigin(rewriter, result, dim);
+    }
+    return dim == startDim;
+  }
+
+  /// Return which value the op that gives `result` takes the extent of its dimension
+  /// `dim` from, and which dimension that is; null where it does not say so.
+  static std::pair<Value, int64_t> getOrigin(PatternRewriter &rewriter,
+                                             OpResult result, int64_t dim) {
+    Operation *op = result.getOwner(), *before = op->getPrevNode();
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(op);
+    FailureOr<OpFoldResult> extent =
+        reifyDimOfResult(rewriter, op, result.getResultNumber(), dim);
+    auto from = succeeded(extent) ? dyn_cast<Value>(*extent) : Value();
+    auto asked = from ? from.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+    std::pair<Value, int64_t> origin;
+    if (asked && asked.getConstantIndex())
+      origin = {asked.getSource(), *asked.getConstantIndex()};
+    // What was built is not needed.
+    while (op->getPrevNode() != before)
+      rewriter.eraseOp(op->getPrevNode());
+    return origin;
+  }
+};
 } // namespace
 
 LogicalResult
@@ -61,7 +123,7 @@ mlir::attn::outlineClones(ModuleOp module,
   RewritePatternSet patterns(context);
   memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
   memref::populateResolveShapedTypeResultDimsPatterns(patterns);
-  patterns.add<DimOfBranch>(context);
+  patterns.add<DimOfBranch, DimOfLoop>(context);
   tensor::DimOp::getCanonicalizationPatterns(patterns, context);
   tensor::CastOp::getCanonicalizationPatterns(patterns, context);
   FrozenRewritePatternSet frozen(std::move(patterns));

@@ -21,6 +21,7 @@
 #include "attn/Codegen/Signature.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::attn {
@@ -50,10 +51,31 @@ static bool returnExtents(func::FuncOp clone) {
   return true;
 }
 
+/// Fail if `shapes` still runs a loop over tensors to know an extent.
+static LogicalResult checkLoops(func::FuncOp shapes) {
+  WalkResult result = shapes.walk([](tensor::DimOp op) {
+    Operation *source = op.getSource().getDefiningOp();
+    if (!isa_and_present<scf::ForOp, scf::WhileOp>(source))
+      return WalkResult::advance();
+    source->emitOpError("expects steps that keep the extents of tensors, where "
+                        "a result takes its own from them");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 struct OutlineShapes : attn::impl::OutlineShapesBase<OutlineShapes> {
   void runOnOperation() override {
-    if (failed(outlineClones(getOperation(), shapeFunctionName, returnExtents)))
+    SmallVector<func::FuncOp> clones;
+    auto rebuild = [&](func::FuncOp clone) {
+      clones.push_back(clone);
+      return returnExtents(clone);
+    };
+    if (failed(outlineClones(getOperation(), shapeFunctionName, rebuild)) ||
+        llvm::any_of(clones, [](func::FuncOp clone) {
+          return failed(checkLoops(clone));
+        }))
       signalPassFailure();
   }
 };

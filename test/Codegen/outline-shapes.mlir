@@ -51,3 +51,21 @@ func.func @branch(%c: i1, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32>
   }
   return %r : tensor<?xf32>
 }
+
+// No step of a loop changes them.
+//
+// CHECK-LABEL: func.func private @steps.shape
+// CHECK-SAME:    (%[[Q:.*]]: tensor<1x2x?x16xf16>, %{{.*}}: tensor<1x2x?x16xf16>)
+// CHECK-NOT:   scf.for
+// CHECK:       %[[M:.*]] = tensor.dim %[[Q]], %c2
+// CHECK:       return %c1, %c2, %[[M]], %c16
+func.func @steps(%q: tensor<1x2x?x16xf16>, %k: tensor<1x2x?x16xf16>) -> tensor<1x2x?x16xf16> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %q) -> tensor<1x2x?x16xf16> {
+    %o = attn.sdpa %a, %k, %k : tensor<1x2x?x16xf16>, tensor<1x2x?x16xf16>, tensor<1x2x?x16xf16> -> tensor<1x2x?x16xf16>
+    scf.yield %o : tensor<1x2x?x16xf16>
+  }
+  return %r : tensor<1x2x?x16xf16>
+}

@@ -10,6 +10,8 @@
 // RUN: attn-run %t/counted.mlir --verify --input=1x2x3x16xf16 --input=1x2x9x16xf16 --input=@%t/two.npy | FileCheck %s
 // RUN: attn-run %t/counted.mlir --device=cuda-emulated --verify --input=1x2x3x16xf16 --input=1x2x9x16xf16 --input=@%t/two.npy | FileCheck %s
 // RUN: attn-run %t/layers.mlir --device=cuda-emulated --verify --input=1x5x16xf16 --input=16x16xf16 --input=@%t/two.npy | FileCheck %s
+// RUN: attn-run %t/dynamic.mlir --verify --input=1x2x5x16xf16 --input=1x2x9x16xf16 | FileCheck %s
+// RUN: attn-run %t/dynamic.mlir --device=cuda-emulated --verify --input=1x2x5x16xf16 --input=1x2x9x16xf16 | FileCheck %s
 // RUN: attn-run %t/branch.mlir --verify --input=1x1x5x16xf16 --input=1x1x9x16xf16 | FileCheck %s
 // RUN: attn-run %t/branch.mlir --device=cuda-emulated --verify --input=1x1x5x16xf16 --input=1x1x9x16xf16 | FileCheck %s
 // RUN: attn-run %t/branch.mlir --device=cuda-emulated --verify --input=1x1x2x16xf16 --input=1x1x9x16xf16 | FileCheck %s
@@ -27,6 +29,20 @@ func.func @steps(%q: tensor<1x2x9x16xf16>, %k: tensor<1x2x9x16xf16>) -> (tensor<
     scf.yield %b, %o : tensor<1x2x9x16xf16>, tensor<1x2x9x16xf16>
   }
   return %r#0, %r#1 : tensor<1x2x9x16xf16>, tensor<1x2x9x16xf16>
+}
+
+// Extents that are not known, and the same in every step.
+//--- dynamic.mlir
+func.func @dynamic(%q: tensor<1x2x?x16xf16>, %k: tensor<1x2x?x16xf16>) -> tensor<1x2x?x16xf16> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %q) -> tensor<1x2x?x16xf16> {
+    %o = attn.sdpa %a, %k, %k causal = bottom_right
+      : tensor<1x2x?x16xf16>, tensor<1x2x?x16xf16>, tensor<1x2x?x16xf16> -> tensor<1x2x?x16xf16>
+    scf.yield %o : tensor<1x2x?x16xf16>
+  }
+  return %r : tensor<1x2x?x16xf16>
 }
 
 // A number that grows from step to step.

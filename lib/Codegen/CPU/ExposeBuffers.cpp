@@ -33,6 +33,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_EXPOSEBUFFERS
@@ -231,14 +232,27 @@ static bool growsFrom(Value value, Value start) {
   return false;
 }
 
+/// Return whether tensors `a` and `b` are known to have the same extents.
+static bool haveSameExtents(Value a, Value b) {
+  auto type = cast<RankedTensorType>(a.getType());
+  return llvm::all_of(llvm::seq(type.getRank()), [&](int64_t dim) {
+    if (!type.isDynamicDim(dim))
+      return true;
+    FailureOr<bool> same =
+        ValueBoundsConstraintSet::areEqual({a, dim}, {b, dim});
+    return succeeded(same) && *same;
+  });
+}
+
 /// Let each step of a loop leave the tensors that the next one takes where those of
-/// the one before were.
+/// the one before were, unless they may grow.
 static void keepInPlace(scf::ForOp loop) {
   Operation *yield = loop.getBody()->getTerminator();
   OpBuilder b(yield);
   for (auto [number, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
     Value next = yield->getOperand(number);
-    if (!isa<RankedTensorType>(argument.getType()) || growsFrom(next, argument))
+    if (!isa<RankedTensorType>(argument.getType()) ||
+        growsFrom(next, argument) || !haveSameExtents(next, argument))
       continue;
     auto copy = linalg::CopyOp::create(b, loop.getLoc(), next, argument);
     yield->setOperand(number, copy.getResult(0));
