@@ -23,6 +23,18 @@
 // RUN: %{make} %t/table.npy 2 2 1 0 0 1
 // RUN: %{run} %t/single.mlir --input=2x1x16x8xf32 --input=2x1x16x8xf32 | FileCheck %s
 //
+// Of static tables all pages but those of the last block are there as a whole.
+//
+// RUN: %{make} %t/table.npy 1 3 1 0 1
+// RUN: %{make} %t/lengths.npy 1 0 40
+// RUN: %{run} %t/whole.mlir --input=1x1x3x16xf16 --input=2x1x16x16xf16 --input=2x1x16x16xf16 | FileCheck %s
+//
+// A pool of one page is every page of a block.
+//
+// RUN: %{make} %t/table.npy 1 2 0 0
+// RUN: %{make} %t/lengths.npy 1 0 13
+// RUN: %{run} %t/same.mlir --input=1x1x1x16xf32 --input=1x1x8x16xf32 --input=1x1x8x16xf32 | FileCheck %s
+//
 // CHECK: pass: largest error
 
 //--- large.mlir
@@ -78,4 +90,20 @@ func.func @single(%t: tensor<2x2xi32>, %n: tensor<2xi32>, %k: tensor<2x1x16x8xf3
   %o = attn.sdpa %q, %k0, %v0 kv_lengths(%n : tensor<2xi32>) page_table(%t : tensor<2x2xi32>)
     : tensor<2x1x16x8xf32>, tensor<2x1x16x8xf32>, tensor<2x1x16x8xf32> -> tensor<2x1x16x8xf32>
   return %o : tensor<2x1x16x8xf32>
+}
+
+//--- same.mlir
+func.func @same(%t: tensor<1x2xi32>, %n: tensor<1xi32>, %q: tensor<1x1x1x16xf32>, %k: tensor<1x1x8x16xf32>,
+                %v: tensor<1x1x8x16xf32>) -> tensor<1x1x1x16xf32> {
+  %o = attn.sdpa %q, %k, %v kv_lengths(%n : tensor<1xi32>) page_table(%t : tensor<1x2xi32>)
+    : tensor<1x1x1x16xf32>, tensor<1x1x8x16xf32>, tensor<1x1x8x16xf32> -> tensor<1x1x1x16xf32>
+  return %o : tensor<1x1x1x16xf32>
+}
+
+//--- whole.mlir
+func.func @whole(%t: tensor<1x3xi32>, %n: tensor<1xi32>, %q: tensor<1x1x3x16xf16>, %k: tensor<?x1x16x16xf16>,
+                 %v: tensor<?x1x16x16xf16>) -> tensor<1x1x3x16xf16> {
+  %o = attn.sdpa %q, %k, %v page_table(%t : tensor<1x3xi32>)
+    : tensor<1x1x3x16xf16>, tensor<?x1x16x16xf16>, tensor<?x1x16x16xf16> -> tensor<1x1x3x16xf16>
+  return %o : tensor<1x1x3x16xf16>
 }

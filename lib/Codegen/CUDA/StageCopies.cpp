@@ -197,18 +197,20 @@ void Stager::replaceByShared(const StagedRead &staged, Value offset,
   Value tile = attn_gpu::ReadSharedOp::create(rewriter, staged.tile->getLoc(),
                                               staged.getType(), offset);
   rewriter.replaceAllUsesWith(staged.tile->getResult(0), tile);
-  // What put it together needs one another.
-  SmallVector<Operation *> dead = {staged.tile};
-  for (size_t i = 0; i < dead.size(); ++i) {
-    auto insert = dyn_cast<vector::InsertStridedSliceOp>(dead[i]);
-    for (Value operand : insert ? insert->getOperands() : ValueRange())
-      if (Operation *op = operand.getDefiningOp();
-          isa_and_nonnull<vector::InsertStridedSliceOp, vector::TransferReadOp>(
-              op))
-        dead.push_back(op);
+  // What put it together needs one another; the same page may be there twice.
+  Operation *next = staged.tile;
+  while (auto insert = dyn_cast_or_null<vector::InsertStridedSliceOp>(next)) {
+    if (!insert->use_empty())
+      break;
+    next = insert.getDest().getDefiningOp();
+    rewriter.eraseOp(insert);
   }
-  for (Operation *op : dead)
-    rewriter.eraseOp(op);
+  llvm::SetVector<Operation *> reads;
+  for (StagedRead::Part part : staged.parts)
+    reads.insert(part.read);
+  for (Operation *read : reads)
+    if (read->use_empty())
+      rewriter.eraseOp(read);
 }
 
 Value Stager::iterationAfter(Value iteration, scf::ForOp loop, int64_t steps) {

@@ -235,18 +235,20 @@ void BlockVectorizer::visitProducts(linalg::GenericOp op) {
 
 /// Let a tile become part of a larger one.
 void BlockVectorizer::visitInsert(tensor::InsertSliceOp op) {
-  Value part = vectors.lookup(op.getSource()), dest = op.getDest();
+  Value dest = op.getDest();
   auto type = op.getDestType();
-  if (!part || !type.hasStaticShape() || !op.hasUnitStride() ||
+  bool isNew = dest.getDefiningOp<tensor::EmptyOp>() != nullptr;
+  if ((!isNew && !vectors.contains(dest)) || !type.hasStaticShape() ||
+      !op.getSourceType().hasStaticShape() || !op.hasUnitStride() ||
       op.getSourceType().getRank() != type.getRank() ||
       ShapedType::isDynamicShape(op.getStaticOffsets()))
     return;
-  Value whole = dest.getDefiningOp<tensor::EmptyOp>()
-                    ? Value(arith::ConstantOp::create(
-                          b, b.getZeroAttr(vectorTypeOf(dest))))
-                    : vectorOf(dest);
+  Value whole = isNew ? Value(arith::ConstantOp::create(
+                            b, b.getZeroAttr(vectorTypeOf(dest))))
+                      : vectors.lookup(dest);
   vectors[op.getResult()] = vector::InsertStridedSliceOp::create(
-      b, part, whole, op.getStaticOffsets(), op.getStaticStrides());
+      b, vectorOf(op.getSource()), whole, op.getStaticOffsets(),
+      op.getStaticStrides());
   dead.push_back(op);
 }
 
