@@ -289,6 +289,10 @@ LogicalResult BlockTask::packStep(BlockStepOp step) {
     step.getValueMutable().assign(value);
     step.setChannelsAttr(countedChannels());
   });
+  Value isFirst;
+  if (startKey)
+    isFirst = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                                    step.getFirstKey(), startKey);
   scf::SCFTilingOptions options;
   options.setTileSizes({rewriter.getIndexAttr(1), rewriter.getIndexAttr(0)});
   FailureOr<scf::SCFTilingResult> tiled = scf::tileUsingSCF(
@@ -298,6 +302,17 @@ LogicalResult BlockTask::packStep(BlockStepOp step) {
   rewriter.replaceOp(step, tiled->replacements);
   setAhead(tiled->loops.front(), schedule);
   for (Operation *op : tiled->tiledOps) {
+    auto strip = cast<BlockStepOp>(op);
+    if (isFirst) {
+      rewriter.setInsertionPoint(strip);
+      PackedState start = emptiedWhere(
+          isFirst, {strip.getReference(), strip.getSum(), strip.getAcc()});
+      rewriter.modifyOpInPlace(strip, [&] {
+        strip.getReferenceMutable().assign(start.reference);
+        strip.getSumMutable().assign(start.sum);
+        strip.getAccMutable().assign(start.acc);
+      });
+    }
     narrow(cast<BlockStepOp>(op));
     if (hasMaskMod())
       skipMaskedStrip(cast<BlockStepOp>(op));

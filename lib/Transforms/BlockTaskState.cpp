@@ -4,8 +4,7 @@
 // The state of a task, and the second try of the few tasks that need one:
 //
 //   %s:3 = scf.while (%r = ..., %l = ..., %a = ..., %skip = false) {
-//     the state (-inf, 0, 0)
-//     a loop over attn.block_step ... skip_zeros(%skip)
+//     a loop over attn.block_step ... skip_zeros(%skip), which begins with the state (-inf, 0, 0)
 //     %again = some element of the sum of values is NaN, and not %skip
 //     scf.condition(%again) the state
 //   } do {
@@ -14,6 +13,9 @@
 //
 // A key that no row attends to may hold a NaN or an infinity in its value, and 0 times that is NaN. To look at the values,
 // or to leave out the products with 0 one by one, would cost time in every task; to look at the sums costs none.
+//
+// The state of a strip begins where its first block is worked on, so that it comes into L1 once. Where blocks may be
+// skipped, and where there are none, all of it begins before.
 
 #include "attn/Transforms/BlockTask.h"
 
@@ -82,6 +84,22 @@ PackedState BlockTask::emptied(const PackedState &state) {
   };
   return {fill(state.reference, -std::numeric_limits<double>::infinity()),
           fill(state.sum, 0.0), fill(state.acc, 0.0)};
+}
+
+/// Return the state (-inf, 0, 0) in place of `state` where `condition` holds.
+PackedState BlockTask::emptiedWhere(Value condition, const PackedState &state) {
+  SmallVector<Value> given = {state.reference, state.sum, state.acc};
+  auto choice =
+      scf::IfOp::create(rewriter, loc, ValueRange(given).getTypes(), condition,
+                        /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(choice.thenBlock());
+  PackedState empty = emptied(state);
+  scf::YieldOp::create(rewriter, loc,
+                       ValueRange{empty.reference, empty.sum, empty.acc});
+  rewriter.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(rewriter, loc, given);
+  return {choice.getResult(0), choice.getResult(1), choice.getResult(2)};
 }
 
 /// Return whether an element of `acc` is NaN, or infinite. A value that is takes part
@@ -158,8 +176,18 @@ FailureOr<PackedState> BlockTask::buildState(Value begin, Value end) {
   skipZeros = first->getArgument(3);
   PackedState given{first->getArgument(0), first->getArgument(1),
                     first->getArgument(2)};
+  PackedState start = given;
+  if (!packed && !isStreamed() && !hasMaskMod()) {
+    // Each strip begins where its first block is worked on, while it is in L1.
+    startKey = range.begin;
+    Value none = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sge,
+                                       range.begin, range.end);
+    start = emptiedWhere(none, given);
+  } else if (!packed) {
+    start = emptied(given);
+  }
   FailureOr<PackedState> state =
-      packed ? buildOnlyStep(given) : buildLoop(range, emptied(given));
+      packed ? buildOnlyStep(start) : buildLoop(range, start);
   if (failed(state))
     return failure();
   Value notYet = arith::XOrIOp::create(rewriter, loc, skipZeros, flag(true));

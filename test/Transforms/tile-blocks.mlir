@@ -236,29 +236,6 @@ func.func @unscheduled(%x: tensor<1x1x64x8xf32>) -> tensor<1x1x64x8xf32> {
 
 // -----
 
-// A task starts from the empty state, and once more where the sum of its values is
-// not finite; then it leaves out the values whose weight is 0.
-//
-// CHECK-LABEL: func.func @again
-// CHECK: scf.while ({{.*}}, %[[SKIP:[a-z0-9]+]] = %false)
-// CHECK: linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<2x8xf32>)
-// CHECK: attn.block_step {{.*}} skip_zeros(%[[SKIP]])
-// CHECK: %[[FIRST:.*]] = arith.xori %[[SKIP]], %true
-// CHECK: %[[BAD:.*]] = arith.cmpf uno, %[[SUM:.*]], %[[SUM]]
-// CHECK: %[[AGAIN:.*]] = arith.andi %[[BAD]], %[[FIRST]]
-// CHECK: scf.condition(%[[AGAIN]])
-// CHECK: scf.yield {{.*}}, %true
-// CHECK: attn.finish
-func.func @again(%q: tensor<1x1x16x8xf32>, %k: tensor<1x1x64x8xf32>) -> tensor<1x1x16x8xf32> {
-  %o = attn.sdpa %q, %k, %k schedule = <block_m = 16, block_n = 32, rows = 8,
-       columns = 16, lanes = 8>
-    : tensor<1x1x16x8xf32>, tensor<1x1x64x8xf32>, tensor<1x1x64x8xf32>
-    -> tensor<1x1x16x8xf32>
-  return %o : tensor<1x1x16x8xf32>
-}
-
-// -----
-
 // One block holds all keys: they are packed once, one strip after the other is
 // finished, and no state is read. The last strip has fewer rows. What is packed
 // next is asked for where the schedule says so.

@@ -110,6 +110,7 @@ private:
   void readPages(BlockStepOp step);
   PackedState newState();
   PackedState emptied(const PackedState &state);
+  PackedState emptiedWhere(Value condition, const PackedState &state);
   Value hasNaN(Value acc);
   KeyRange keyRange(Value begin, Value end);
   BlockStepOp buildStep(const KeyRange &range, Value key, Value value,
@@ -166,6 +167,9 @@ private:
   Value query;
   /// Rows of the query where several heads have several each, for threads.
   Value foldedRows;
+  /// The first key, whose block finds the state of each strip not begun; or null
+  /// where all of the state is begun before.
+  Value startKey;
   /// Whether values of weight 0 are left out.
   Value skipZeros;
   /// What is known of mask_mod for all rows of the task, and for all keys of the
