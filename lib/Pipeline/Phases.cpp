@@ -55,6 +55,14 @@ SmallVector<StringRef> attn::getPhaseNames() {
 // The phases
 //===----------------------------------------------------------------------===//
 
+/// Return upstream's canonicalizer for one round: what it changes it looks at again
+/// within it, and a second one over all ops, which finds nothing, takes as long.
+static std::unique_ptr<Pass> createCanonicalizer() {
+  GreedyRewriteConfig once;
+  once.setMaxIterations(1);
+  return createCanonicalizerPass(once);
+}
+
 // attn-opt --attn-check-calls --inline --symbol-dce
 static void buildInput(OpPassManager &pm) {
   pm.addPass(createCheckCalls());
@@ -74,7 +82,7 @@ static void buildCore(OpPassManager &pm) {
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createBooleansToBytes());
   pm.addPass(createNormalizeOperands());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizer());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   pm.addPass(createCSEPass());
 }
@@ -97,7 +105,7 @@ static void buildTiles(OpPassManager &pm) {
   // Sizes are those of arguments, which the scratch of later phases can know
   // when a function starts.
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizer());
   pm.addPass(createCSEPass());
   pm.addPass(createShareTasks());
 }
@@ -105,7 +113,7 @@ static void buildTiles(OpPassManager &pm) {
 // attn-opt --convert-attn-to-linalg --canonicalize --cse
 static void buildLinalg(OpPassManager &pm) {
   pm.addPass(createAttnToLinalg());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizer());
   pm.addPass(createCSEPass());
 }
 
@@ -113,7 +121,7 @@ static void buildLinalg(OpPassManager &pm) {
 //   --attn-expand-small-floats
 static void buildVectors(OpPassManager &pm) {
   pm.addPass(createRegisterTiles());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizer());
   pm.addPass(createCSEPass());
   pm.addPass(createApproximateMath());
   pm.addPass(createExpandSmallFloats());
@@ -125,7 +133,7 @@ static void buildBufferization(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createExposeBuffers());
   pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
   pm.addPass(bufferization::createOneShotBufferizePass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizer());
   pm.addPass(createCSEPass());
 }
 
@@ -134,7 +142,7 @@ static void buildBufferization(OpPassManager &pm) {
 //   --attn-place-scratch
 static void buildScratch(OpPassManager &pm) {
   pm.addPass(createLoopInvariantCodeMotionPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizer());
   pm.addPass(createCSEPass());
   pm.addPass(createPrefetchBlocks());
   pm.addPass(createSpecializeStrides());
@@ -149,7 +157,7 @@ static void buildBuffers(OpPassManager &pm) {
   //   --canonicalize --cse
   pm.addNestedPass<func::FuncOp>(createCopiesToLinalg());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizer());
   pm.addPass(createCSEPass());
 }
 
