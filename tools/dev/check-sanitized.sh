@@ -2,8 +2,8 @@
 # Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Tests built with AddressSanitizer and UBSan: lit's without test/Execution and test/Models, the ONNX cases by definition,
-# and the fuzzer. To be run after check.sh, whose data it reads.
+# Tests built with AddressSanitizer and UBSan: lit's without test/Models and, but for the emulator of CUDA, test/Execution, the
+# ONNX cases by definition, and the fuzzer. To be run after check.sh, whose data it reads.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 source tools/dev/suites.sh
@@ -16,9 +16,9 @@ export UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1
 # suite name                seconds count command
 suite 'configure sanitized'      60 step  cmake --preset debug &&
 suite 'build sanitized'        1500 step  cmake --build --preset debug --target attn-opt attnc attn-run attn-translate \
-  attn-fuzz attn-bench attn-lsp-server attn-unit &&
+  attn-fuzz attn-bench attn-lsp-server attn-emulate attn-unit &&
 suite 'tests sanitized'         900 lit   build/debug/bin/attn-lit -sv test/Codegen test/Conversion test/IR test/Interpreter \
-  test/Pipeline test/Target test/Tools test/Transforms test/unit docs/examples \
+  test/Pipeline test/Target test/Tools test/Transforms test/unit test/Execution/cuda-emulator docs/examples \
   docs/models &&
 suite 'onnx sanitized'          120 plain build/venv/bin/python tools/dev/onnx-cases.py build/check/onnx \
   --attn-run=build/debug/bin/attn-run --device=interpreter

@@ -107,6 +107,8 @@ bool Block::run(const Launch &next, uint32_t x, uint32_t y, uint32_t z) {
   running = this;
   schedule();
   checkRegisters();
+  if (live > 0)
+    stacks.clear();
   running = before;
   return true;
 }

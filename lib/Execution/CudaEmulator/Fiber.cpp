@@ -136,9 +136,12 @@ static size_t getPageBytes() {
   return bytes;
 }
 
-FiberStacks::~FiberStacks() {
+FiberStacks::~FiberStacks() { clear(); }
+
+void FiberStacks::clear() {
   for (char *stack : stacks)
     munmap(stack - getPageBytes(), kStackBytes + getPageBytes());
+  stacks.clear();
 }
 
 char *FiberStacks::get(size_t index) {

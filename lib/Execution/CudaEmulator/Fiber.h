@@ -38,6 +38,10 @@ public:
   /// Return the lowest address of stack `index`, or null if there is no memory.
   char *get(size_t index);
 
+  /// Give the stacks back. To be called where fibers are left for good in the middle
+  /// of what they do: AddressSanitizer holds on to what is on their stacks.
+  void clear();
+
 private:
   std::vector<char *> stacks;
 };
