@@ -229,9 +229,10 @@ llvm::Error CudaCalls::run(StringRef function, ArrayRef<HostTensor> inputs,
   if (!reports.empty())
     return llvm::createStringError("the emulator reports:\n" +
                                    llvm::join(reports, "\n"));
-  if (llvm::Error error = call.checkStatus(tensors, inputs.size()))
-    return error;
-  return call.fetch(tensors, inputs.size());
+  // What a call that is refused has written is to be seen, too.
+  llvm::Error status = call.checkStatus(tensors, inputs.size());
+  llvm::Error fetched = call.fetch(tensors, inputs.size());
+  return llvm::joinErrors(std::move(status), std::move(fetched));
 }
 
 llvm::Expected<std::vector<double>>
