@@ -99,7 +99,7 @@ llvm::Error DeviceCall::allocateWorkspace() {
     return error;
   if (bytes == 0)
     return llvm::Error::success();
-  auto memory = device.allocate(bytes, "workspace");
+  auto memory = device.allocate(bytes, "workspace", nullptr);
   if (!memory)
     return memory.takeError();
   memories.push_back(workspace = *memory);
@@ -117,7 +117,7 @@ llvm::Expected<void *> DeviceCall::findPlace(ArrayRef<HostTensor> before,
       if (other.begin == extent.begin && other.bytes == extent.bytes)
         return place;
     }
-  auto memory = device.allocate(extent.bytes, name);
+  auto memory = device.allocate(extent.bytes, name, extent.begin);
   if (!memory)
     return memory.takeError();
   memories.push_back(*memory);

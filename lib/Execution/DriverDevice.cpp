@@ -39,7 +39,8 @@ public:
   llvm::Error open();
 
   Lookup getLookup() const override { return nullptr; }
-  llvm::Expected<void *> allocate(size_t bytes, StringRef) override;
+  llvm::Expected<void *> allocate(size_t bytes, StringRef,
+                                  const void *) override;
   void free(void *memory) override {
     functions.free(reinterpret_cast<uint64_t>(memory));
   }
@@ -117,7 +118,8 @@ llvm::Error DriverDevice::open() {
   return check(functions.setContext(context), "enter the GPU's context");
 }
 
-llvm::Expected<void *> DriverDevice::allocate(size_t bytes, StringRef) {
+llvm::Expected<void *> DriverDevice::allocate(size_t bytes, StringRef,
+                                              const void *) {
   uint64_t memory = 0;
   // The driver allocates no nothing.
   size_t whole = std::max<size_t>(bytes, 1);

@@ -35,8 +35,9 @@ public:
   ~EmulatedDevice() override;
 
   Lookup getLookup() const override;
-  llvm::Expected<void *> allocate(size_t bytes, StringRef name) override;
-  void free(void *memory) override;
+  llvm::Expected<void *> allocate(size_t bytes, StringRef name,
+                                  const void *like) override;
+  void free(void *place) override;
   llvm::Error copyIn(void *device, const void *host, size_t bytes) override {
     std::memcpy(device, host, bytes);
     return llvm::Error::success();
@@ -59,7 +60,7 @@ public:
   std::unique_ptr<CudaEmulator> emulator;
   int architecture;
   llvm::StringMap<std::unique_ptr<EmulatedKernel>> kernels;
-  std::vector<void *> allocations;
+  std::vector<char *> allocations;
   uint64_t blockLaunches = 0;
   /// Why the last launch failed.
   std::string failure;
@@ -145,7 +146,7 @@ static void *lookup(const char *name) {
 }
 
 EmulatedDevice::~EmulatedDevice() {
-  for (void *memory : allocations)
+  for (char *memory : allocations)
     std::free(memory);
   if (current == this)
     current = nullptr;
@@ -153,23 +154,32 @@ EmulatedDevice::~EmulatedDevice() {
 
 CudaDevice::Lookup EmulatedDevice::getLookup() const { return lookup; }
 
-llvm::Expected<void *> EmulatedDevice::allocate(size_t bytes, StringRef name) {
+/// Return how far behind a multiple of kAlignment `memory` is.
+static size_t getOffset(const void *memory) {
+  return reinterpret_cast<uintptr_t>(memory) % kAlignment;
+}
+
+llvm::Expected<void *> EmulatedDevice::allocate(size_t bytes, StringRef name,
+                                                const void *like) {
   current = this;
   // Nothing is not a place: round up, and allow what was asked for only.
-  size_t whole = (bytes + kAlignment) / kAlignment * kAlignment;
-  void *memory = std::aligned_alloc(kAlignment, whole);
+  size_t whole =
+      (getOffset(like) + bytes + kAlignment) / kAlignment * kAlignment;
+  auto *memory = static_cast<char *>(std::aligned_alloc(kAlignment, whole));
   if (!memory)
     return llvm::createStringError("expects memory of " + Twine(bytes) +
                                    " bytes");
   // Not a number in every type, as nobody has written it.
   std::memset(memory, 0xff, whole);
-  emulator->registerBuffer(memory, bytes, name);
   allocations.push_back(memory);
-  return memory;
+  char *place = memory + getOffset(like);
+  emulator->registerBuffer(place, bytes, name);
+  return place;
 }
 
-void EmulatedDevice::free(void *memory) {
-  emulator->unregisterBuffer(memory);
+void EmulatedDevice::free(void *place) {
+  emulator->unregisterBuffer(place);
+  char *memory = static_cast<char *>(place) - getOffset(place);
   llvm::erase(allocations, memory);
   std::free(memory);
 }

@@ -24,7 +24,8 @@ using llvm::Twine;
 /// linear attention's. With op=append there is `positions=i32` for each entry, or
 /// `i32:M` for each row. `O` pages of `S` tokens, of which `Y` belong to an entry of
 /// the batch. `device` is empty for a CPU, or `cuda-emulated`; there, `order` is that
-/// of threads and copies.
+/// of threads and copies. `guard` says where operands and results lie: at the back of a
+/// page, at its front, or one element behind that, where little is aligned.
 static constexpr FuzzKey kKeys[] = {
     {"op", "sdpa"},    {"type", "f32"},   {"out", ""},      {"B", "1"},
     {"H", "1"},        {"G", "1"},        {"M", "1"},       {"N", "1"},
@@ -193,19 +194,14 @@ static Error checkWords(const FuzzCase &fuzz) {
   static constexpr StringRef kRules[] = {"",        "prefix", "documents",
                                          "dilated", "chunks", "globals",
                                          "edges",   "band"};
+  static constexpr StringRef kGuards[] = {"back", "front", "odd"};
   static constexpr StringRef kStored[] = {"",   "f16",      "bf16",
                                           "i8", "f8E4M3FN", "f8E5M2"};
   const std::pair<StringRef, ArrayRef<StringRef>> keys[] = {
-      {"op", kOps},
-      {"type", kFloats},
-      {"out", kMaybeFloat},
-      {"sinks", kMaybeFloat},
-      {"weights", kMaybeFloat},
-      {"lengths", kMaybeInt},
-      {"causal", kAlignments},
-      {"score", kScores},
-      {"keep", kRules},
-      {"stored", kStored}};
+      {"op", kOps},           {"type", kFloats},       {"out", kMaybeFloat},
+      {"guard", kGuards},     {"sinks", kMaybeFloat},  {"weights", kMaybeFloat},
+      {"lengths", kMaybeInt}, {"causal", kAlignments}, {"score", kScores},
+      {"keep", kRules},       {"stored", kStored}};
   for (auto [key, known] : keys)
     if (Error error = checkWord(fuzz, key, known))
       return error;

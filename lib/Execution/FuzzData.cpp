@@ -78,7 +78,8 @@ Expected<GuardedTensor> mlir::attn::allocate(const FuzzCase &fuzz,
     seed = seed * 64 + number + 1;
   return GuardedTensor::create(value.getKind(), shape,
                                drawStrides(shape, seed, isInput),
-                               fuzz.get("guard") != "front");
+                               /*atBack=*/fuzz.get("guard") == "back",
+                               /*gap=*/fuzz.get("guard") == "odd" ? 1 : 0);
 }
 
 //===----------------------------------------------------------------------===//

@@ -387,7 +387,7 @@ FuzzCase mlir::attn::drawCall(const FuzzCase &fuzz, FuzzRandom &random) {
   call.set("seed", Twine(1 + random.below(1000000)));
   if (random.onceIn(3))
     call.set("strides", Twine(1 + random.below(1000000)));
-  call.set("guard", random.pick<StringRef>({"back", "front"}));
+  call.set("guard", random.pick<StringRef>({"back", "front", "odd"}));
   if (call.has("device"))
     call.set("order", Twine(random.below(random.onceIn(3) ? 2 : 1000)));
   if (random.onceIn(10))

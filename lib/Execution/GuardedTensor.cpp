@@ -35,7 +35,8 @@ GuardedTensor::~GuardedTensor() {
 
 llvm::Expected<GuardedTensor>
 GuardedTensor::create(ElementKind kind, llvm::ArrayRef<int64_t> shape,
-                      llvm::ArrayRef<int64_t> strides, bool atBack) {
+                      llvm::ArrayRef<int64_t> strides, bool atBack,
+                      int64_t gap) {
   // Offsets of the first and of the last element in memory.
   int64_t low = 0, high = -1;
   if (!llvm::is_contained(shape, 0)) {
@@ -43,10 +44,12 @@ GuardedTensor::create(ElementKind kind, llvm::ArrayRef<int64_t> shape,
     for (auto [extent, stride] : llvm::zip_equal(shape, strides))
       (stride < 0 ? low : high) += (extent - 1) * stride;
   }
-  int64_t bytes = (high - low + 1) * getByteSize(kind);
+  int64_t bytes = (high - low + 1) * getByteSize(kind),
+          gapBytes = gap * getByteSize(kind);
   GuardedTensor result;
   result.page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  result.usable = llvm::alignTo(std::max<int64_t>(bytes, 1), result.page);
+  result.usable =
+      llvm::alignTo(std::max<int64_t>(bytes + gapBytes, 1), result.page);
   result.mapped = result.usable + 2 * result.page;
   void *memory = mmap(nullptr, result.mapped, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -56,7 +59,8 @@ GuardedTensor::create(ElementKind kind, llvm::ArrayRef<int64_t> shape,
   char *start = result.mapping + result.page;
   mprotect(start, result.usable, PROT_READ | PROT_WRITE);
   std::memset(start, kPoison, result.usable);
-  char *first = atBack ? start + result.usable - bytes : start;
+  char *first =
+      atBack ? start + result.usable - bytes - gapBytes : start + gapBytes;
   result.tensor =
       HostTensor::view(kind, shape, strides, first - low * getByteSize(kind));
   return result;

@@ -39,7 +39,9 @@ public:
   virtual Lookup getLookup() const = 0;
 
   /// Allocate memory; reports call it `name`. The content is not defined.
-  virtual llvm::Expected<void *> allocate(size_t bytes, StringRef name) = 0;
+  /// The emulator's begins as far beyond a multiple of 256 bytes as `like` does.
+  virtual llvm::Expected<void *> allocate(size_t bytes, StringRef name,
+                                          const void *like) = 0;
   virtual void free(void *memory) = 0;
 
   virtual llvm::Error copyIn(void *device, const void *host, size_t bytes) = 0;

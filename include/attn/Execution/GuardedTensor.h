@@ -21,11 +21,12 @@ public:
   ~GuardedTensor();
 
   /// Allocate; `strides` may be 0 or negative. The elements lie next to the
-  /// guard behind them if `atBack`, else next to the one in front.
+  /// guard behind them if `atBack`, else next to the one in front; but for `gap`
+  /// elements.
   static llvm::Expected<GuardedTensor> create(ElementKind kind,
                                               llvm::ArrayRef<int64_t> shape,
                                               llvm::ArrayRef<int64_t> strides,
-                                              bool atBack);
+                                              bool atBack, int64_t gap = 0);
 
   const HostTensor &get() const { return tensor; }
 
