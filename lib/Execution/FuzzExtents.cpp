@@ -64,7 +64,8 @@ static void drawHeads(FuzzCase &fuzz, FuzzRandom &random) {
 static bool isForBlocks(const FuzzCase &fuzz) {
   return fuzz.has("device") && fuzz.get("op") == "sdpa" &&
          fuzz.get("type") != "f64" && !fuzz.has("stored") &&
-         !fuzz.has("weights") && !fuzz.has("ragged");
+         !fuzz.has("weights") && !fuzz.has("ragged") &&
+         fuzz.getInt("S") % 8 == 0;
 }
 
 void mlir::attn::limitWork(FuzzCase &fuzz, StringRef keep) {
