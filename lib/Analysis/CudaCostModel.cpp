@@ -23,9 +23,11 @@ using namespace mlir::attn;
 /// Elements that a matrix instruction takes along rows, channels and keys.
 static constexpr int64_t kUnit = 16;
 
-/// Columns of sums that one matrix instruction makes, and how many of a row a
-/// thread holds.
+/// Columns of sums that four threads of a warp share, and how many of a row a
+/// thread holds: as one matrix instruction makes them, and as a thread reads 32-bit
+/// numbers at once.
 static constexpr int64_t kColumns = 8, kLanes = 2;
+static constexpr int64_t kWideColumns = 16, kWideLanes = 4;
 
 /// Keys that a block of threads takes at once, at most and where there are few
 /// registers.
@@ -33,6 +35,10 @@ static constexpr int64_t kManyKeys = 64, kSomeKeys = 32;
 
 /// Channels up to which a warp of 32 rows has registers for many keys, and for some.
 static constexpr int64_t kManyKeysChannels = 80, kWideRowsChannels = 128;
+
+/// Without matrix instructions, where a number that a thread reads serves all its
+/// rows: channels for 32 rows, and for some keys beside them.
+static constexpr int64_t kWideTileChannels = 128, kWideBlockChannels = 96;
 
 /// Channels up to which a warp of 16 rows has registers for many keys.
 static constexpr int64_t kLongBlockChannels = 192;
@@ -65,21 +71,30 @@ struct BlockTile {
 };
 } // namespace
 
+/// Return how many keys a block of heads of `channels` channels of `bits` bits has
+/// where rows are few.
+static int64_t chooseKeys(int64_t channels, int64_t bits) {
+  if (bits > 16)
+    return channels > kWideBlockChannels ? kUnit : kSomeKeys;
+  return channels > kLongBlockChannels ? kSomeKeys : kManyKeys;
+}
+
 /// Return the tile of a task of `shape`, whose heads have `headSize` and `valueSize`
 /// channels of `bits` bits.
 static BlockTile chooseTile(const AttentionShape &shape, int64_t headSize,
                             int64_t valueSize, int64_t bits,
                             const TargetInfo &target, bool few) {
   int64_t channels = std::max(headSize, valueSize);
-  int64_t keys =
-      bits > 16 || channels > kLongBlockChannels ? kSomeKeys : kManyKeys;
+  int64_t keys = chooseKeys(channels, bits);
   if (few)
     return {{kUnit, 1}, keys};
   // Short sequences leave no warp without work.
   bool isKnown = ShapedType::isStatic(shape.rows);
   if (isKnown && shape.rows <= 2 * kUnit)
     return {{kUnit, 2}, keys};
-  if (bits > 16 || (isKnown && shape.rows <= 4 * kUnit))
+  if (bits > 16)
+    return {{channels > kWideTileChannels ? kUnit : 2 * kUnit, 4}, keys};
+  if (isKnown && shape.rows <= 4 * kUnit)
     return {{kUnit, 4}, keys};
   for (auto [some, most] : {std::pair(kManyKeys, kManyKeysChannels),
                             std::pair(kSomeKeys, kWideRowsChannels)}) {
@@ -149,8 +164,10 @@ ScheduleAttr attn::chooseBlockSchedule(MLIRContext *context,
   if (!fits())
     stages = 1;
   int64_t chunk = few ? chooseChunk(shape.keys, tile.keys) : 0;
+  bool isWide = bits > 16;
   return ScheduleAttr::get(context, task.rows * task.warps, tile.keys,
-                           task.rows, kColumns, kLanes, chunk,
+                           task.rows, isWide ? kWideColumns : kColumns,
+                           isWide ? kWideLanes : kLanes, chunk,
                            isSingle || folded > 0, /*streams=*/0,
                            /*prefetch=*/0, task.warps, stages);
 }
@@ -172,14 +189,19 @@ ScheduleAttr attn::chooseBlockProjectionSchedule(MLIRContext *context,
     task = {kUnit, 1};
     blockN = kUnit;
     stages = kFewRowsStages;
-  } else if (bits > 16 || (isKnown && rows <= 4 * kUnit)) {
+  } else if (isKnown && rows <= 4 * kUnit) {
     task = {kUnit, 4};
+  } else if (bits > 16) {
+    // (What follows is for matrix instructions.)
   } else if (isKnown && ShapedType::isStatic(outs) &&
              llvm::divideCeil(rows, 128) * llvm::divideCeil(outs, 128) >=
                  kFewBlocks) {
     blockN = 128;
   }
+  bool isWide = bits > 16;
   return ScheduleAttr::get(context, task.rows * task.warps, blockN, task.rows,
-                           kColumns, kLanes, /*chunk=*/0, /*fold_heads=*/false,
+                           isWide ? kWideColumns : kColumns,
+                           isWide ? kWideLanes : kLanes, /*chunk=*/0,
+                           /*fold_heads=*/false,
                            /*streams=*/0, /*prefetch=*/0, task.warps, stages);
 }

@@ -73,11 +73,11 @@ func.func @rows_unknown(%q: tensor<1x8x?x64xf16>, %k: tensor<1x8x?x64xf16>,
   return %o : tensor<1x8x?x64xf16>
 }
 
-// Products of f32 have no matrix instruction that is as exact.
+// Products of f32 have no matrix instruction that is as exact. A thread reads four columns at once.
 //
 // CHECK-LABEL: func.func @single_precision
 // CHECK: attn.sdpa
-// CHECK-SAME: schedule = <block_m = 64, block_n = 32, rows = 16, columns = 8, lanes = 2, warps = 4, stages = 2>
+// CHECK-SAME: schedule = <block_m = 128, block_n = 32, rows = 32, columns = 16, lanes = 4, warps = 4, stages = 2>
 func.func @single_precision(%q: tensor<1x8x1024x64xf32>,
     %k: tensor<1x8x1024x64xf32>, %v: tensor<1x8x1024x64xf32>)
     -> tensor<1x8x1024x64xf32> {

@@ -49,8 +49,8 @@ static SmallVector<Value> rowsOf(FragmentDistributor &d, RowSplit split) {
 }
 static SmallVector<Value> columnsOf(FragmentDistributor &d, int64_t columns) {
   SmallVector<Value> out;
-  for (int64_t i = 0; i < columns / 8 * 2; ++i)
-    out.push_back(d.columnIndex(i / 2, i % 2));
+  for (int64_t i = 0; i < columns / d.unit() * d.side; ++i)
+    out.push_back(d.columnIndex(i / d.side, i % d.side));
   return out;
 }
 
@@ -91,15 +91,15 @@ FailureOr<SmallVector<AccessAxis>> attn::axesOf(FragmentDistributor &d,
 
 /// For number `i` of a fragment, which of the thread's positions it has along
 /// `axis` of a vector of `type`.
-static int64_t positionOf(VectorType type, Layout layout, unsigned axis,
-                          int64_t i) {
+static int64_t positionOf(FragmentDistributor &d, VectorType type,
+                          Layout layout, unsigned axis, int64_t i) {
   if (type.getRank() == 2 && type.getDimSize(axis) == 1)
     return 0;
   if (layout != Layout::Tile)
     return i;
-  int64_t columnTiles = type.getDimSize(1) / 8, tile = i / 4;
-  return axis == 0 ? tile / columnTiles * 2 + i / 2 % 2
-                   : tile % columnTiles * 2 + i % 2;
+  int64_t columnTiles = type.getDimSize(1) / d.unit(), tile = i / (2 * d.side);
+  return axis == 0 ? tile / columnTiles * 2 + i / d.side % 2
+                   : tile % columnTiles * d.side + i % d.side;
 }
 
 AccessPlace attn::placeOf(FragmentDistributor &d, VectorTransferOpInterface op,
@@ -111,7 +111,7 @@ AccessPlace attn::placeOf(FragmentDistributor &d, VectorTransferOpInterface op,
   for (auto [k, axis] : llvm::enumerate(axes)) {
     if (!axis.dim)
       continue;
-    int64_t at = positionOf(type, layout, k, i);
+    int64_t at = positionOf(d, type, layout, k, i);
     place.indices[*axis.dim] = axis.positions[at];
     place.valid = conjunction(d.b, d.loc, place.valid, axis.valid[at]);
   }

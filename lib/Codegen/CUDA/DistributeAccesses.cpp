@@ -14,11 +14,13 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-static int64_t numbersOf(VectorType type, Layout layout, RowSplit split) {
+static int64_t numbersOf(FragmentDistributor &d, VectorType type, Layout layout,
+                         RowSplit split) {
   int64_t columns = type.getDimSize(type.getRank() - 1);
   if (layout == Layout::Row)
     return split.tiles * 2;
-  return columns / 8 * (layout == Layout::Column ? 2 : split.tiles * 4);
+  int64_t rows = layout == Layout::Column ? 1 : split.tiles * 2;
+  return columns / d.unit() * d.side * rows;
 }
 
 /// Load all numbers of a fragment; those outside become `padding`.
@@ -38,7 +40,7 @@ static LogicalResult loadFragment(FragmentDistributor &d,
   if (failed(axes))
     return failure();
   Value memory = d.scalar(op.getBase()), padding = d.scalar(op.getPadding());
-  for (int64_t i = 0; i < numbersOf(type, layout, split); ++i) {
+  for (int64_t i = 0; i < numbersOf(d, type, layout, split); ++i) {
     AccessPlace place = placeOf(d, transfer, type, *axes, layout, i);
     if (op.getMask())
       place.valid = conjunction(d.b, d.loc, place.valid,

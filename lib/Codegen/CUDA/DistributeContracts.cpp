@@ -171,6 +171,10 @@ LogicalResult attn::distributeContract(FragmentDistributor &d,
   if (!isHalf(element) || op.getRhsType().getElementType() != element ||
       !type.getElementType().isF32())
     return distributeExactContract(d, op, *rightRows);
+  if (d.side != kMatrixSide)
+    return op.emitOpError()
+           << "expects 'lanes' of the schedule to be 2 for a product of "
+           << element << ", got " << d.side;
   FailureOr<RowSplit> split = d.split(op, type.getDimSize(0));
   if (failed(split))
     return failure();
@@ -208,14 +212,15 @@ static void loadTile(FragmentDistributor &d, attn_gpu::ReadSharedOp op,
   SharedTile tile = d.sharedTile(op);
   Type element = tile.type.getElementType();
   Fragment out;
-  int64_t columnTiles = tile.type.getDimSize(1) / 8;
+  int64_t columnTiles = tile.type.getDimSize(1) / d.unit(), side = d.side;
   Value base = arith::AddIOp::create(d.b, d.loc, d.firstRow(split), d.group);
-  for (int64_t i = 0; i < split.tiles * columnTiles * 4; ++i) {
-    int64_t row = i / 4 / columnTiles * 16 + i / 2 % 2 * 8;
-    int64_t column = i / 4 % columnTiles * 8 + i % 2;
+  for (int64_t i = 0; i < split.tiles * columnTiles * 2 * side; ++i) {
+    int64_t unit = i / (2 * side);
+    int64_t row = unit / columnTiles * 16 + i / side % 2 * 8;
+    int64_t column = unit % columnTiles * d.unit() + i % side;
     Value at = d.elementPointer(
         tile, arith::AddIOp::create(d.b, d.loc, base, d.integer(row)),
-        arith::AddIOp::create(d.b, d.loc, d.pair, d.integer(column)));
+        arith::AddIOp::create(d.b, d.loc, d.firstColumn, d.integer(column)));
     out.push_back(LLVM::LoadOp::create(d.b, d.loc, element, at));
   }
   d.set(op, Layout::Tile, std::move(out));

@@ -32,20 +32,20 @@ static FailureOr<int64_t> sizeOf(FragmentDistributor &d, Operation *op,
                                  VectorType type, Layout layout) {
   int64_t columns = type.getDimSize(type.getRank() - 1);
   if (layout == Layout::Column) {
-    if (columns % 8 != 0)
-      return op->emitOpError()
-             << "expects a multiple of 8 columns, got " << columns;
-    return columns / 8 * 2;
+    if (columns % d.unit() != 0)
+      return op->emitOpError() << "expects a multiple of " << d.unit()
+                               << " columns, got " << columns;
+    return columns / d.unit() * d.side;
   }
   FailureOr<RowSplit> split = d.split(op, type.getDimSize(0));
   if (failed(split))
     return failure();
   if (layout == Layout::Row)
     return split->tiles * 2;
-  if (columns % 8 != 0)
-    return op->emitOpError()
-           << "expects a multiple of 8 columns, got " << columns;
-  return split->tiles * (columns / 8) * 4;
+  if (columns % d.unit() != 0)
+    return op->emitOpError() << "expects a multiple of " << d.unit()
+                             << " columns, got " << columns;
+  return split->tiles * (columns / d.unit()) * 2 * d.side;
 }
 
 LogicalResult attn::distributeConstant(FragmentDistributor &d, Operation *op) {
@@ -108,17 +108,20 @@ static bool isColumnNumber(Value value, Layout layout) {
 static void compareColumns(FragmentDistributor &d, arith::CmpIOp op,
                            Layout layout) {
   const Fragment &limits = d.fragment(op.getRhs(), layout);
-  int64_t columnTiles = cast<VectorType>(op.getType()).getShape().back() / 8;
+  int64_t columnTiles =
+      cast<VectorType>(op.getType()).getShape().back() / d.unit();
   DenseMap<Value, Value> rests;
   Fragment out;
   for (auto [i, limit] : llvm::enumerate(limits)) {
     Value &rest = rests[limit];
     if (!rest)
-      rest = arith::SubIOp::create(d.b, d.loc, limit, d.pair,
+      rest = arith::SubIOp::create(d.b, d.loc, limit, d.firstColumn,
                                    arith::IntegerOverflowFlags::nsw);
-    int64_t tile = layout == Layout::Tile ? i / 4 % columnTiles : i / 2;
+    int64_t tile =
+        layout == Layout::Tile ? i / (2 * d.side) % columnTiles : i / d.side;
     out.push_back(arith::CmpIOp::create(d.b, d.loc, op.getPredicate(),
-                                        d.integer(tile * 8 + i % 2), rest));
+                                        d.integer(tile * d.unit() + i % d.side),
+                                        rest));
   }
   d.set(op, layout, std::move(out));
 }
@@ -127,12 +130,11 @@ static void compareColumns(FragmentDistributor &d, arith::CmpIOp op,
 /// lane's own part can be taken.
 static bool isColumnCompare(FragmentDistributor &d, Operation *op,
                             Layout layout) {
-  constexpr int64_t kLastPair = 6;
   auto compare = dyn_cast<arith::CmpIOp>(op);
   return compare && getElementTypeOrSelf(compare.getLhs()).isInteger(32) &&
          compare.getPredicate() < arith::CmpIPredicate::ult &&
          isColumnNumber(compare.getLhs(), layout) &&
-         d.fitsInWord(compare.getRhs(), -kLastPair);
+         d.fitsInWord(compare.getRhs(), -3 * d.side);
 }
 
 LogicalResult attn::distributeElementwise(FragmentDistributor &d,
@@ -196,7 +198,7 @@ LogicalResult attn::distributeStep(FragmentDistributor &d, vector::StepOp op) {
         out.push_back(d.rowIndex(split, i / 2, i % 2));
     } else {
       for (int64_t i = 0; i < *size; ++i)
-        out.push_back(d.columnIndex(i / 2, i % 2));
+        out.push_back(d.columnIndex(i / d.side, i % d.side));
     }
     d.set(op, layout, std::move(out));
     return success();
@@ -205,12 +207,12 @@ LogicalResult attn::distributeStep(FragmentDistributor &d, vector::StepOp op) {
 
 /// Repeat `from`, a Row or a Column, so that it fills a tile.
 static Fragment fillTile(const Fragment &from, bool isRow, int64_t size,
-                         int64_t columnTiles) {
+                         int64_t columnTiles, int64_t side) {
   Fragment out;
   for (int64_t i = 0; i < size; ++i) {
-    int64_t c = i % 2, r = i / 2 % 2, tile = i / 4;
+    int64_t c = i % side, r = i / side % 2, tile = i / (2 * side);
     out.push_back(isRow ? from[tile / columnTiles * 2 + r]
-                        : from[tile % columnTiles * 2 + c]);
+                        : from[tile % columnTiles * side + c]);
   }
   return out;
 }
@@ -242,7 +244,8 @@ LogicalResult attn::distributeBroadcast(FragmentDistributor &d,
     if (layout != Layout::Tile)
       return op.emitOpError() << "has no rule for " << source << " to " << type;
     d.set(op, layout,
-          fillTile(given, from == Layout::Row, *size, type.getDimSize(1) / 8));
+          fillTile(given, from == Layout::Row, *size,
+                   type.getDimSize(1) / d.unit(), d.side));
     return success();
   });
 }
@@ -268,15 +271,16 @@ LogicalResult attn::distributeSlice(FragmentDistributor &d,
   };
   int64_t start = number(op.getOffsets(), 1);
   if (from.getRank() != 2 || to.getDimSize(0) != from.getDimSize(0) ||
-      start % 8 != 0 || to.getDimSize(1) % 8 != 0)
-    return op.emitOpError() << "expects all rows and multiples of 8 columns, "
-                               "got columns "
-                            << start << " to " << start + to.getDimSize(1);
+      start % d.unit() != 0 || to.getDimSize(1) % d.unit() != 0)
+    return op.emitOpError() << "expects all rows and multiples of " << d.unit()
+                            << " columns, got columns " << start << " to "
+                            << start + to.getDimSize(1);
   const Fragment &given = d.fragment(op.getSource(), Layout::Tile);
-  int64_t fromTiles = from.getDimSize(1) / 8, toTiles = to.getDimSize(1) / 8;
+  int64_t fromTiles = from.getDimSize(1) / d.unit(),
+          toTiles = to.getDimSize(1) / d.unit();
   Fragment out;
   for (size_t i = 0; i < given.size(); ++i) {
-    int64_t tile = i / 4 % fromTiles - start / 8;
+    int64_t tile = i / (2 * d.side) % fromTiles - start / d.unit();
     if (tile >= 0 && tile < toTiles)
       out.push_back(given[i]);
   }
@@ -297,13 +301,13 @@ static Value combine(FragmentDistributor &d, vector::CombiningKind kind,
 static void reduceRows(FragmentDistributor &d, vector::MultiDimReductionOp op) {
   const Fragment &given = d.fragment(op.getSource(), Layout::Tile);
   const Fragment &acc = d.fragment(op.getAcc(), Layout::Row);
-  int64_t columnTiles = op.getSourceVectorType().getDimSize(1) / 8;
+  int64_t columnTiles = op.getSourceVectorType().getDimSize(1) / d.unit();
   Fragment out;
   for (size_t row = 0; row < acc.size(); ++row) {
     Value all;
-    for (int64_t i = 0; i < columnTiles * 2; ++i) {
-      int64_t tile = row / 2 * columnTiles + i / 2;
-      Value next = given[tile * 4 + row % 2 * 2 + i % 2];
+    for (int64_t i = 0; i < columnTiles * d.side; ++i) {
+      int64_t tile = row / 2 * columnTiles + i / d.side;
+      Value next = given[(tile * 2 + row % 2) * d.side + i % d.side];
       all = all ? combine(d, op.getKind(), all, next) : next;
     }
     for (int64_t lanes : {1, 2})

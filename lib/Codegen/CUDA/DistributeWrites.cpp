@@ -13,7 +13,7 @@
 //   of tile 1       0 1     2 3     4 5     6 7                tile 0   tile 1   tile 2   tile 3
 //   ...
 //
-// Else each thread writes its own: two neighbours at once where they begin at a multiple of their size, or one by one.
+// Else each thread writes its own: neighbours at once where they begin at a multiple of their size, or one by one.
 
 #include "AccessPlaces.h"
 
@@ -71,11 +71,12 @@ static bool hasNeighbours(MemRefType memory, const AccessAxis &columns) {
 
 /// Return how many columns `op` writes, if its rows are whole chunks of 16 bytes,
 /// of numbers of 16 bits; else none.
-static std::optional<int64_t> countChunkColumns(vector::TransferWriteOp op,
+static std::optional<int64_t> countChunkColumns(FragmentDistributor &d,
+                                                vector::TransferWriteOp op,
                                                 const AccessAxis &columns) {
   auto memory = cast<MemRefType>(op.getBase().getType());
   if (!hasNeighbours(memory, columns) ||
-      memory.getElementTypeBitWidth() != 16 ||
+      memory.getElementTypeBitWidth() != 16 || d.side != kMatrixSide ||
       !matchPattern(op.getIndices().back(), m_Zero()))
     return std::nullopt;
   int64_t count = op.getVectorType().getDimSize(1);
@@ -90,15 +91,15 @@ static std::optional<int64_t> countChunkColumns(vector::TransferWriteOp op,
   return count;
 }
 
-/// Return whether two neighbours in a row can be written at once: a number, and
-/// null where the type of the memory says no.
-static Value pairsAligned(FragmentDistributor &d, Value memory,
+/// Return whether the thread's neighbours in a row can be written at once: a number,
+/// and null where the type of the memory says no.
+static Value sidesAligned(FragmentDistributor &d, Value memory,
                           const AccessAxis &columns) {
   auto type = cast<MemRefType>(memory.getType());
   if (!hasNeighbours(type, columns) || type.getElementTypeBitWidth() > 32)
     return {};
   return isAligned(d, memory, columns.positions.front(),
-                   type.getElementTypeBitWidth() / 4);
+                   d.side * type.getElementTypeBitWidth() / 8);
 }
 
 /// Return two neighbours of 16 bits as one register.
@@ -114,7 +115,8 @@ static Value packPair(FragmentDistributor &d, Value low, Value high) {
 static SmallVector<Value> swapTiles(FragmentDistributor &d,
                                     ArrayRef<Value> pairs) {
   auto hasBit = [&](int64_t bit) -> Value {
-    Value set = arith::AndIOp::create(d.b, d.loc, d.pair, d.integer(bit));
+    Value set =
+        arith::AndIOp::create(d.b, d.loc, d.firstColumn, d.integer(bit));
     return arith::CmpIOp::create(d.b, d.loc, arith::CmpIPredicate::ne, set,
                                  d.integer(0));
   };
@@ -148,28 +150,28 @@ struct TileWriter {
   ArrayRef<AccessAxis> axes;
   const Fragment &given;
 
-  void writeRow(int64_t row, bool inPairs) {
+  void writeRow(int64_t row, bool atOnce) {
     VectorType type = op.getVectorType();
-    int64_t columnTiles = type.getDimSize(1) / 8;
+    int64_t columnTiles = type.getDimSize(1) / d.unit(), side = d.side;
     auto transfer = cast<VectorTransferOpInterface>(op.getOperation());
     Value memory = d.scalar(op.getBase());
     for (int64_t tile = 0; tile < columnTiles; ++tile) {
-      int64_t i = (row / 2 * columnTiles + tile) * 4 + row % 2 * 2;
+      int64_t i = ((row / 2 * columnTiles + tile) * 2 + row % 2) * side;
       auto place = [&](int64_t c) {
         return placeOf(d, transfer, type, axes, Layout::Tile, i + c).indices;
       };
-      if (inPairs) {
+      if (atOnce) {
         Type element = type.getElementType();
-        Value pair = vector::FromElementsOp::create(
-            d.b, d.loc, VectorType::get(2, element),
-            ValueRange{given[i], given[i + 1]});
+        Value all = vector::FromElementsOp::create(
+            d.b, d.loc, VectorType::get(side, element),
+            ArrayRef<Value>(given).slice(i, side));
         vector::StoreOp::create(
-            d.b, d.loc, pair, memory, place(0), /*nontemporal=*/false,
-            llvm::MaybeAlign(element.getIntOrFloatBitWidth() / 4));
+            d.b, d.loc, all, memory, place(0), /*nontemporal=*/false,
+            llvm::MaybeAlign(side * element.getIntOrFloatBitWidth() / 8));
         continue;
       }
-      for (int64_t c = 0; c < 2; ++c)
-        buildWhere(d, axes[1].valid[tile * 2 + c], [&] {
+      for (int64_t c = 0; c < side; ++c)
+        buildWhere(d, axes[1].valid[tile * side + c], [&] {
           memref::StoreOp::create(d.b, d.loc, given[i + c], memory, place(c));
         });
     }
@@ -180,8 +182,8 @@ struct TileWriter {
   void writeChunks(Value mine, int64_t columns) {
     VectorType type = op.getVectorType();
     int64_t columnTiles = type.getDimSize(1) / kChunkNumbers;
-    Value lanes =
-        arith::IndexCastUIOp::create(d.b, d.loc, d.b.getIndexType(), d.pair);
+    Value lanes = arith::IndexCastUIOp::create(d.b, d.loc, d.b.getIndexType(),
+                                               d.firstColumn);
     for (size_t row = 0; row < axes[0].positions.size(); ++row)
       for (int64_t first = 0; first * kChunkNumbers < columns; first += 4) {
         SmallVector<Value> pairs;
@@ -225,10 +227,10 @@ struct TileWriter {
     });
   }
 
-  void write(Value mine, bool inPairs) {
+  void write(Value mine, bool atOnce) {
     for (size_t row = 0; row < axes[0].positions.size(); ++row) {
       Value valid = conjunction(d.b, d.loc, mine, axes[0].valid[row]);
-      buildWhere(d, valid, [&] { writeRow(row, inPairs); });
+      buildWhere(d, valid, [&] { writeRow(row, atOnce); });
     }
   }
 };
@@ -260,15 +262,15 @@ static void writeTile(FragmentDistributor &d, vector::TransferWriteOp op,
                       ArrayRef<AccessAxis> axes, RowSplit split) {
   TileWriter writer{d, op, axes, d.fragment(op.getVector(), Layout::Tile)};
   Value mine = isWriter(d, split), memory = d.scalar(op.getBase());
-  auto writeNumbers = [&] { writer.write(mine, /*inPairs=*/false); };
-  auto writePairs = [&] { writer.write(mine, /*inPairs=*/true); };
+  auto writeNumbers = [&] { writer.write(mine, /*atOnce=*/false); };
+  auto writePairs = [&] { writer.write(mine, /*atOnce=*/true); };
   auto writeSome = [&] {
     Value pairs;
     if (axes[1].inBounds)
-      pairs = pairsAligned(d, memory, axes[1]);
+      pairs = sidesAligned(d, memory, axes[1]);
     buildChoice(d, pairs, writePairs, writeNumbers);
   };
-  std::optional<int64_t> columns = countChunkColumns(op, axes[1]);
+  std::optional<int64_t> columns = countChunkColumns(d, op, axes[1]);
   if (!columns)
     return writeSome();
   buildChoice(
@@ -298,7 +300,7 @@ LogicalResult attn::distributeWrite(FragmentDistributor &d,
     return op.emitOpError() << "has no rule for a vector of one row";
   // The four lanes of a row hold the same number; the first writes it.
   Value mine = arith::CmpIOp::create(d.b, d.loc, arith::CmpIPredicate::eq,
-                                     d.pair, d.integer(0));
+                                     d.firstColumn, d.integer(0));
   mine = conjunction(d.b, d.loc, mine, isWriter(d, *split));
   const Fragment &given = d.fragment(op.getVector(), Layout::Row);
   for (size_t i = 0; i < given.size(); ++i) {

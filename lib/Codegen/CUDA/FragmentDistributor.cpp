@@ -23,14 +23,13 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Rows and columns of the accumulator of one matrix instruction.
+/// Rows of the accumulator of one matrix instruction.
 constexpr int64_t kTileRows = 16;
-constexpr int64_t kTileColumns = 8;
 
 FragmentDistributor::FragmentDistributor(gpu::GPUFuncOp function, int64_t warps)
     : b(function.getContext()), loc(function.getLoc()), warps(warps),
-      function(function), layouts(function), ranges(function),
-      entry(function.getContext()) {}
+      side(KernelSchedule::get(function).side), function(function),
+      layouts(function), ranges(function), entry(function.getContext()) {}
 
 //===----------------------------------------------------------------------===//
 // The map
@@ -66,11 +65,11 @@ int64_t FragmentDistributor::fragmentSize(Value value, Layout layout) {
   int64_t tiles = std::max<int64_t>(1, rows / (kTileRows * warps));
   switch (layout) {
   case Layout::Tile:
-    return tiles * (columns / kTileColumns) * 4;
+    return tiles * (columns / unit()) * 2 * side;
   case Layout::Row:
     return tiles * 2;
   case Layout::Column:
-    return columns / kTileColumns * 2;
+    return columns / unit() * side;
   default:
     return 0;
   }
@@ -124,7 +123,8 @@ void FragmentDistributor::makeNumbers() {
   lane = binary(arith::AndIOp(), thread, 31);
   warp = binary(arith::ShRUIOp(), thread, 5);
   group = binary(arith::ShRUIOp(), lane, 2);
-  pair = binary(arith::ShLIOp(), binary(arith::AndIOp(), lane, 3), 1);
+  firstColumn = binary(arith::ShLIOp(), binary(arith::AndIOp(), lane, 3),
+                       llvm::Log2_64(side));
 }
 
 Value FragmentDistributor::integer(int64_t value) {
@@ -179,12 +179,12 @@ Value FragmentDistributor::rowIndex(RowSplit split, int64_t tile, int64_t r) {
 Value FragmentDistributor::columnIndex(int64_t tile, int64_t c) {
   Value &base = columnIndices[0];
   if (!base)
-    base = arith::IndexCastUIOp::create(entry, loc, b.getIndexType(), pair);
-  Value &known = columnIndices[tile * kTileColumns + c];
+    base =
+        arith::IndexCastUIOp::create(entry, loc, b.getIndexType(), firstColumn);
+  Value &known = columnIndices[tile * unit() + c];
   if (!known)
-    known =
-        arith::AddIOp::create(entry, loc, base, index(tile * kTileColumns + c),
-                              arith::IntegerOverflowFlags::nsw);
+    known = arith::AddIOp::create(entry, loc, base, index(tile * unit() + c),
+                                  arith::IntegerOverflowFlags::nsw);
   return known;
 }
 

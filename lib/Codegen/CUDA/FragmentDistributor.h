@@ -9,6 +9,7 @@
 
 #include "FragmentLayouts.h"
 #include "IndexRanges.h"
+#include "KernelSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -19,9 +20,10 @@
 
 namespace mlir::attn {
 
-/// A thread's part of a vector, one scalar each. Tile: by 16 rows, by 8 columns,
-/// by row, by column. Row: by 16 rows, by row. Column: by 8 columns, by column.
-/// Left: by 16 rows, by 16 columns, four registers.
+/// A thread's part of a vector, one scalar each. Tile: by 16 rows, by the columns
+/// that four lanes share, by row, by column. Row: by 16 rows, by row. Column: by
+/// the columns that four lanes share, by column. Left: by 16 rows, by 16 columns,
+/// four registers.
 using Fragment = SmallVector<Value>;
 
 /// How rows are shared by warps: each of `warps` has `tiles` times 16 of them.
@@ -81,7 +83,7 @@ public:
   Value firstRow(RowSplit split);
   /// Return row `r` (0 or 1) of the thread's rows in 16 rows `tile`, an index.
   Value rowIndex(RowSplit split, int64_t tile, int64_t r);
-  /// Return column `c` (0 or 1) of the thread's in 8 columns `tile`, an index.
+  /// Return column `c` of the thread's in unit `tile` of columns, an index.
   Value columnIndex(int64_t tile, int64_t c);
 
   // Shared memory.
@@ -94,6 +96,18 @@ public:
   SmallVector<Value> loadMatrices(SharedTile tile, LanePattern pattern,
                                   int64_t row, int64_t chunk,
                                   RowSplit split = {0, 0});
+  /// Return how many chunks of a row are swizzled with one another.
+  static int64_t swizzleOf(SharedTile tile);
+  /// Return what is added, bit by bit, to the numbers of chunks in row `row`.
+  Value swizzleTerm(OpBuilder &at, SharedTile tile, Value row);
+  int64_t swizzleTerm(SharedTile tile, int64_t row) const;
+  /// Return where, in bytes after the constant start of `tile`, what stands `bytes`
+  /// after the start of row `row` is swizzled to.
+  Value swizzledOffset(SharedTile tile, Value row, Value bytes);
+  /// Return a pointer to what stands `row` rows and `bytes` bytes after the place of
+  /// such an offset. The bits of both are 0 in the offset's row and bytes.
+  Value swizzledPointer(SharedTile tile, Value offset, int64_t row,
+                        int64_t bytes);
   /// Return a pointer to an element.
   Value elementPointer(SharedTile tile, Value row, Value column);
   /// Return where the thread's chunk of a copy goes, of which a row has `lanes`
@@ -117,10 +131,15 @@ public:
   /// Build at the start of the function.
   OpBuilder &atEntry() { return entry; }
 
+  /// Return the columns that the four lanes of a row share.
+  int64_t unit() const { return 4 * side; }
+
   OpBuilder b;
   Location loc;
   int64_t warps;
-  Value thread, lane, warp, group, pair;
+  /// Columns that a thread has side by side.
+  int64_t side;
+  Value thread, lane, warp, group, firstColumn;
 
 private:
   LogicalResult distribute(Block &block);

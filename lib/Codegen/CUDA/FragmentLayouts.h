@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // How the threads of a block share a vector that belongs to the block as a whole. Warps split rows; within a warp,
-// lane 4g + q holds of each 16 rows and 8 columns the rows g and g + 8 and the columns 2q and 2q + 1, as the matrix
-// instructions want it:
+// lane 4g + q holds of each 16 rows and 4n columns the rows g and g + 8 and the n columns from nq on. n is `lanes` of the
+// schedule: 2, as the instructions that multiply matrices of 16 bits want it, or 4, so that a thread reads 16 bytes of
+// f32 at once.
 //
-//   Tile    a matrix: for 16 rows x 8 columns two rows of two numbers
+//   Tile    a matrix: for 16 rows x 4n columns two rows of n numbers
 //   Row     a number for each row: two for 16 rows, the same in the four lanes of a row
-//   Column  a number for each column: two for 8 columns, the same in all lanes with the same q
+//   Column  a number for each column: n for 4n columns, the same in all lanes with the same q
 //   Left    the left side of a product, where it lies in shared memory: registers of two numbers, four for 16 rows x 16
 //           columns. One that was computed is a Tile, whose numbers are in the right lanes already.
 //   Right   the right side of a product: stays in shared memory until the product reads it

@@ -7,7 +7,12 @@
 // in 8 rows, in one column of chunks, and would all be in the same banks where a row is a multiple of 128 bytes. So chunk
 // c of row r stands at
 //
-//   c ^ ((r / (8 / g)) % g)      g = gcd(chunks of a row, 8)
+//   c ^ ((r / (8 / g)) % g)                            g = gcd(chunks of a row, 8)
+//
+// Where a thread has four columns side by side, rows of the right side are read four apart, too; then chunk c stands at
+//
+//   c ^ (r / 2 ^ 4 r) % 8            for g = 8: bits 0 to 2 of r differ, and so do bits 1 to 3, and bits 2 and 3
+//   c ^ (r / 2 % 4 ^ r / 8 % 2)      for g = 4
 //
 // A load computes its lane's part of an address once a function; what differs from load to load is a constant.
 
@@ -26,11 +31,6 @@ constexpr int64_t kChunkBytes = 16;
 /// The dynamic shared memory of a block.
 constexpr StringLiteral kSharedName = "attn_shared";
 
-/// Chunks that are swizzled with one another.
-static int64_t swizzleOf(SharedTile tile) {
-  return std::gcd<int64_t>(tile.rowBytes() / kChunkBytes, 8);
-}
-
 static Value shiftRight(OpBuilder &b, Location loc, Value value, Value by) {
   return arith::ShRUIOp::create(b, loc, value, by);
 }
@@ -42,6 +42,34 @@ static Value add(OpBuilder &b, Location loc, Value x, Value y) {
 }
 static Value mask(OpBuilder &b, Location loc, Value x, Value y) {
   return arith::AndIOp::create(b, loc, x, y);
+}
+
+int64_t FragmentDistributor::swizzleOf(SharedTile tile) {
+  return std::gcd<int64_t>(tile.rowBytes() / kChunkBytes, 8);
+}
+
+int64_t FragmentDistributor::swizzleTerm(SharedTile tile, int64_t row) const {
+  int64_t g = swizzleOf(tile);
+  if (side == 2 || g < 4)
+    return row / (8 / g) % g;
+  return g == 8 ? (row / 2 ^ row * 4) % 8 : row / 2 % 4 ^ row / 8 % 2;
+}
+
+Value FragmentDistributor::swizzleTerm(OpBuilder &at, SharedTile tile,
+                                       Value row) {
+  int64_t g = swizzleOf(tile);
+  if (side == 2 || g < 4)
+    return mask(at, loc,
+                shiftRight(at, loc, row, integer(llvm::Log2_64(8 / g))),
+                integer(g - 1));
+  Value half = shiftRight(at, loc, row, integer(1));
+  Value other =
+      g == 8 ? shiftLeft(at, loc, row, integer(2))
+             : mask(at, loc, shiftRight(at, loc, row, integer(3)), integer(1));
+  if (g == 4)
+    half = mask(at, loc, half, integer(3));
+  Value term = arith::XOrIOp::create(at, loc, half, other);
+  return g == 4 ? term : mask(at, loc, term, integer(7));
 }
 
 SharedTile FragmentDistributor::sharedTile(Value offset, VectorType type) {
@@ -97,13 +125,28 @@ Value FragmentDistributor::sharedPointer(SharedTile tile, Value bytes,
 
 Value FragmentDistributor::chunkOffset(SharedTile tile, Value row,
                                        Value chunk) {
-  int64_t g = swizzleOf(tile);
-  Value term =
-      mask(b, loc, shiftRight(b, loc, row, integer(llvm::Log2_64(8 / g))),
-           integer(g - 1));
-  Value swizzled = arith::XOrIOp::create(b, loc, chunk, term);
+  Value swizzled =
+      arith::XOrIOp::create(b, loc, chunk, swizzleTerm(b, tile, row));
   Value start = arith::MulIOp::create(b, loc, row, integer(tile.rowBytes()));
   return add(b, loc, start, shiftLeft(b, loc, swizzled, integer(4)));
+}
+
+Value FragmentDistributor::swizzledOffset(SharedTile tile, Value row,
+                                          Value bytes) {
+  Value term = shiftLeft(b, loc, swizzleTerm(b, tile, row), integer(4));
+  if (bytes)
+    term = arith::XOrIOp::create(b, loc, bytes, term);
+  Value start = arith::MulIOp::create(b, loc, row, integer(tile.rowBytes()));
+  return add(b, loc, start, term);
+}
+
+Value FragmentDistributor::swizzledPointer(SharedTile tile, Value offset,
+                                           int64_t row, int64_t bytes) {
+  int64_t swizzled = swizzleOf(tile) * kChunkBytes - kChunkBytes;
+  int64_t low = (bytes & swizzled) ^ swizzleTerm(tile, row) * kChunkBytes;
+  return sharedPointer(tile,
+                       arith::XOrIOp::create(b, loc, offset, integer(low)),
+                       row * tile.rowBytes() + (bytes & ~swizzled));
 }
 
 Value FragmentDistributor::elementPointer(SharedTile tile, Value row,
@@ -118,8 +161,9 @@ Value FragmentDistributor::elementPointer(SharedTile tile, Value row,
 
 Value FragmentDistributor::lanePointer(SharedTile tile, LanePattern pattern,
                                        int64_t low, RowSplit split) {
+  bool isLeft = pattern == LanePattern::Left;
   Value &known = lanePointers[{static_cast<int>(pattern), tile.rowBytes(), low,
-                               pattern == LanePattern::Left ? split.tiles : 0}];
+                               isLeft ? split.tiles : 0}];
   if (known)
     return known;
   OpBuilder &e = entry;
@@ -130,7 +174,7 @@ Value FragmentDistributor::lanePointer(SharedTile tile, LanePattern pattern,
   Value row, chunk;
   switch (pattern) {
   case LanePattern::Left:
-    row = add(e, loc, firstRow(split), in16);
+    row = in16;
     chunk = by16;
     break;
   case LanePattern::RightRows32:
@@ -146,13 +190,10 @@ Value FragmentDistributor::lanePointer(SharedTile tile, LanePattern pattern,
     chunk = by16;
     break;
   }
-  // All rows of a pattern are the lane's of 8 and a multiple of 8.
-  int64_t g = swizzleOf(tile);
-  Value term =
-      mask(e, loc, shiftRight(e, loc, in8, integer(llvm::Log2_64(8 / g))),
-           integer(g - 1));
-  chunk = arith::OrIOp::create(e, loc, chunk, integer(low));
-  chunk = arith::XOrIOp::create(e, loc, chunk, term);
+  chunk = arith::XOrIOp::create(e, loc, chunk, swizzleTerm(e, tile, row));
+  chunk = arith::XOrIOp::create(e, loc, chunk, integer(low));
+  if (isLeft)
+    row = add(e, loc, firstRow(split), row);
   Value start = arith::MulIOp::create(e, loc, row, integer(tile.rowBytes()));
   Value bytes = add(e, loc, start, shiftLeft(e, loc, chunk, integer(4)));
   return known = offsetPointer(e, loc, sharedStart(e, loc), bytes);
@@ -160,34 +201,35 @@ Value FragmentDistributor::lanePointer(SharedTile tile, LanePattern pattern,
 
 Value FragmentDistributor::copyPointer(SharedTile tile, int64_t lanes,
                                        int64_t row, int64_t chunk) {
-  int64_t g = swizzleOf(tile), low = chunk & (g - 1);
+  // Of rows, which come in multiples of 8, only the lowest bits count.
+  int64_t last = swizzleOf(tile) - 1;
+  int64_t low = (chunk & last) ^ swizzleTerm(tile, row);
   Value &known = copyPointers[{tile.rowBytes(), lanes, low}];
   if (!known) {
     OpBuilder &e = entry;
     Value mine = shiftRight(e, loc, thread, integer(llvm::Log2_64(lanes)));
     Value in = mask(e, loc, thread, integer(lanes - 1));
-    Value in8 = mask(e, loc, mine, integer(7));
-    Value term =
-        mask(e, loc, shiftRight(e, loc, in8, integer(llvm::Log2_64(8 / g))),
-             integer(g - 1));
-    in = arith::OrIOp::create(e, loc, in, integer(low));
-    in = arith::XOrIOp::create(e, loc, in, term);
+    in = arith::XOrIOp::create(e, loc, in, integer(low));
+    in = arith::XOrIOp::create(e, loc, in, swizzleTerm(e, tile, mine));
     Value start = arith::MulIOp::create(e, loc, mine, integer(tile.rowBytes()));
     Value bytes = add(e, loc, start, shiftLeft(e, loc, in, integer(4)));
     known = offsetPointer(e, loc, sharedStart(e, loc), bytes);
   }
   return addOffsets(b, loc, known, tile,
-                    row * tile.rowBytes() + (chunk - low) * kChunkBytes);
+                    row * tile.rowBytes() + (chunk & ~last) * kChunkBytes);
 }
 
 SmallVector<Value> FragmentDistributor::loadMatrices(SharedTile tile,
                                                      LanePattern pattern,
                                                      int64_t row, int64_t chunk,
                                                      RowSplit split) {
-  int64_t low = chunk & (swizzleOf(tile) - 1);
-  Value pointer = lanePointer(tile, pattern, low, split);
+  // Rows of a lane and multiples of what its pattern covers have no bits in common,
+  // so that their swizzles add up.
+  int64_t last = swizzleOf(tile) - 1;
+  Value pointer = lanePointer(tile, pattern,
+                              (chunk & last) ^ swizzleTerm(tile, row), split);
   pointer = addOffsets(b, loc, pointer, tile,
-                       row * tile.rowBytes() + (chunk - low) * kChunkBytes);
+                       row * tile.rowBytes() + (chunk & ~last) * kChunkBytes);
   Type i32 = b.getI32Type();
   auto type =
       LLVM::LLVMStructType::getLiteral(b.getContext(), {i32, i32, i32, i32});

@@ -31,6 +31,9 @@ enum Operation : unsigned {
   kStoreLocal = 0x187,
   kBar = 0x11d,
   kShfl = 0x189,
+  kFfma = 0x023,
+  kDfma = 0x02b,
+  kLds = 0x184,
   kMufu = 0x108,
   kBra = 0x147,
   kNop = 0x118,
@@ -84,6 +87,13 @@ static void count(const Instruction &instruction, InstructionCounts &counts) {
   case kMufu:
     ++counts.special;
     break;
+  case kFfma:
+  case kDfma:
+    ++counts.multiplyAdds;
+    break;
+  case kLds:
+    ++counts.sharedLoads;
+    break;
   case kLoadLocal:
   case kStoreLocal:
     ++counts.local;
@@ -130,25 +140,52 @@ static int64_t countMatrix(const Code &code, int64_t first, int64_t last) {
       [](const Instruction &i) { return isMatrix(i.operation); });
 }
 
+/// The first and the last instruction of a loop.
+using Loop = std::pair<int64_t, int64_t>;
+
+/// Return the loops that `counts` accepts and that have no other such loop in them.
+static std::vector<Loop>
+findInnermost(const Code &code, llvm::function_ref<bool(const Loop &)> counts) {
+  std::vector<Loop> loops, innermost;
+  for (int64_t at = 0, end = code.size(); at < end; ++at) {
+    int64_t target = code[at].target;
+    if (target >= 0 && target < at && counts({target, at}))
+      loops.push_back({target, at});
+  }
+  for (const Loop &loop : loops)
+    if (llvm::none_of(loops, [&](const Loop &o) {
+          return o != loop && o.first >= loop.first && o.second <= loop.second;
+        }))
+      innermost.push_back(loop);
+  return innermost;
+}
+
+/// Return what loops of fused multiply-adds issue.
+static std::vector<InstructionCounts> countExactLoops(const Code &code) {
+  auto countLoop = [&](const Loop &loop) {
+    InstructionCounts counts;
+    for (int64_t at = loop.first; at <= loop.second; ++at)
+      count(code[at], counts);
+    return counts;
+  };
+  std::vector<InstructionCounts> all;
+  for (const Loop &loop : findInnermost(code, [&](const Loop &candidate) {
+         InstructionCounts counts = countLoop(candidate);
+         return 2 * counts.multiplyAdds > counts.all;
+       }))
+    all.push_back(countLoop(loop));
+  return all;
+}
+
 /// Find the loop with the most matrix products that has no other such loop in it;
 /// false where there is none.
 static bool findLoop(const Code &code, int64_t &first, int64_t &last) {
-  std::vector<std::pair<int64_t, int64_t>> loops;
-  for (int64_t at = 0, end = code.size(); at < end; ++at) {
-    int64_t target = code[at].target;
-    if (target >= 0 && target < at && countMatrix(code, target, at) > 0)
-      loops.push_back({target, at});
-  }
   int64_t most = 0;
-  for (const std::pair<int64_t, int64_t> &loop : loops) {
-    int64_t begin = loop.first, end = loop.second;
-    bool isInnermost = std::none_of(
-        loops.begin(), loops.end(), [&](const std::pair<int64_t, int64_t> &o) {
-          return o != loop && o.first >= begin && o.second <= end &&
-                 (o.first > begin || o.second < end);
-        });
+  for (auto [begin, end] : findInnermost(code, [&](const Loop &loop) {
+         return countMatrix(code, loop.first, loop.second) > 0;
+       })) {
     int64_t matrix = countMatrix(code, begin, end);
-    if (!isInnermost || matrix <= most)
+    if (matrix <= most)
       continue;
     most = matrix;
     first = begin;
@@ -203,16 +240,17 @@ static CubinKernel describe(StringRef name, StringRef bytes) {
   for (const Instruction &instruction : code)
     count(instruction, kernel.whole);
   int64_t first = 0, last = 0;
-  if (!findLoop(code, first, last))
+  if (!findLoop(code, first, last)) {
+    kernel.exactLoops = countExactLoops(code);
     return kernel;
+  }
   for (int64_t at = first; at <= last; ++at)
     count(code[at], kernel.loop);
   kernel.shortest = countShortest(code, first, last);
   return kernel;
 }
 
-Expected<llvm::SmallVector<CubinKernel>>
-mlir::attn::readCubin(ArrayRef<char> cubin) {
+Expected<std::vector<CubinKernel>> mlir::attn::readCubin(ArrayRef<char> cubin) {
   llvm::MemoryBufferRef buffer(StringRef(cubin.data(), cubin.size()), "cubin");
   auto file = llvm::object::ELFObjectFile<llvm::object::ELF64LE>::create(
       buffer, /*InitContent=*/false);
@@ -222,7 +260,7 @@ mlir::attn::readCubin(ArrayRef<char> cubin) {
   auto sections = elf.sections();
   if (!sections)
     return sections.takeError();
-  llvm::SmallVector<CubinKernel> kernels;
+  std::vector<CubinKernel> kernels;
   for (const auto &section : *sections) {
     Expected<StringRef> name = elf.getSectionName(section);
     if (!name)
@@ -272,6 +310,17 @@ static void printCounts(llvm::raw_ostream &os, StringRef what,
      << counts.local << " of local memory\n";
 }
 
+/// Print one trip of a loop of fused multiply-adds.
+static void printExactLoop(llvm::raw_ostream &os,
+                           const InstructionCounts &counts) {
+  os << "  exact loop: " << counts.all << " instructions, "
+     << counts.multiplyAdds << " multiply-adds ("
+     << llvm::format("%.2f", double(counts.all) / double(counts.multiplyAdds))
+     << " for each), " << counts.sharedLoads << " loads of shared memory, "
+     << counts.shuffles << " shuffles, " << counts.local
+     << " of local memory\n";
+}
+
 void mlir::attn::printKernels(llvm::raw_ostream &os, StringRef architecture,
                               ArrayRef<CubinKernel> kernels,
                               const llvm::StringMap<KernelResources> &resources,
@@ -287,6 +336,8 @@ void mlir::attn::printKernels(llvm::raw_ostream &os, StringRef architecture,
        << " of shared memory, "
        << countResidentBlocks(architecture, launch.threads, registers, shared)
        << " blocks of " << launch.threads << " threads\n";
+    for (const InstructionCounts &counts : kernel.exactLoops)
+      printExactLoop(os, counts);
     if (kernel.loop.matrix == 0)
       continue;
     printCounts(os, "loop", kernel.loop);

@@ -118,3 +118,67 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Products of f32 add up in the thread. With rows on both sides, which share what they are swizzled with, it reads four
+// numbers of each of its rows and columns at once: a step of 32 of k takes 8 times 2 rows and 4 columns. What is written
+// goes out in 16 bytes.
+//
+// CHECK-LABEL: gpu.func @exact_rows
+// CHECK: scf.for %{{.*}} = %c0_i32 to %c2_i32 step %c1_i32 iter_args({{.*}}) -> (f32, f32, f32, f32, f32, f32, f32, f32)
+// CHECK-COUNT-6: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-42: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK-NOT: llvm.load
+// CHECK: scf.yield
+// CHECK-COUNT-2: vector.store {{.*}} {alignment = 16 : i64} : memref<16x16xf32>, vector<4xf32>
+gpu.module @kernels {
+  gpu.func @exact_rows(%o: memref<16x16xf32>) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>,
+                  attn.schedule = #attn.schedule<block_m = 16, block_n = 16, rows = 16, columns = 16, lanes = 4, warps = 1, stages = 2>} {
+    %c0 = arith.constant 0 : index
+    %at = arith.constant 0 : i32
+    %next = arith.constant 4096 : i32
+    %zero = arith.constant dense<0.0> : vector<16x16xf32>
+    %q = attn_gpu.read_shared %at : vector<16x64xf32>
+    %k = attn_gpu.read_shared %next : vector<16x64xf32>
+    %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %k, %zero : vector<16x64xf32>, vector<16x64xf32> into vector<16x16xf32>
+    vector.transfer_write %s, %o[%c0, %c0] {in_bounds = [true, true]} : vector<16x16xf32>, memref<16x16xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// A left side that was computed goes round the four lanes of a row: for each of a lane's 4 columns of 16 two rows are
+// handed on, and 32 columns of the right side are two reads of 16 bytes.
+//
+// CHECK-LABEL: gpu.func @exact_computed
+// CHECK: scf.for %{{.*}} = %c0_i32 to %c4_i32
+// CHECK-COUNT-2: nvvm.shfl.sync idx
+// CHECK-COUNT-2: llvm.load {{.*}} vector<4xf32>
+// CHECK-COUNT-6: nvvm.shfl.sync idx
+// CHECK-NOT: nvvm.shfl.sync
+// CHECK: scf.yield
+gpu.module @kernels {
+  gpu.func @exact_computed(%x: f32, %o: memref<16x32xf32>) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>,
+                  attn.schedule = #attn.schedule<block_m = 16, block_n = 16, rows = 16, columns = 16, lanes = 4, warps = 1, stages = 2>} {
+    %c0 = arith.constant 0 : index
+    %at = arith.constant 0 : i32
+    %zero = arith.constant dense<0.0> : vector<16x32xf32>
+    %p = vector.broadcast %x : f32 to vector<16x16xf32>
+    %v = attn_gpu.read_shared %at : vector<16x32xf32>
+    %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %p, %v, %zero : vector<16x16xf32>, vector<16x32xf32> into vector<16x32xf32>
+    vector.transfer_write %s, %o[%c0, %c0] {in_bounds = [true, true]} : vector<16x32xf32>, memref<16x32xf32>
+    gpu.return
+  }
+}

@@ -15,6 +15,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace mlir::attn {
 
@@ -24,6 +25,8 @@ struct InstructionCounts {
   /// Matrix products, matrix loads from shared memory, asynchronous copies into it.
   int64_t matrix = 0, matrixLoads = 0, copies = 0;
   int64_t barriers = 0, shuffles = 0, special = 0;
+  /// Fused multiply-adds of f32 and f64, and loads of shared memory by threads.
+  int64_t multiplyAdds = 0, sharedLoads = 0;
   /// Loads and stores of memory that belongs to one thread.
   int64_t local = 0;
 };
@@ -36,11 +39,13 @@ struct CubinKernel {
   /// One trip of the loop with the most matrix products; and the shortest way
   /// through it that issues all of them, so without what is done only where needed.
   InstructionCounts loop, shortest;
+  /// Where there is none, one trip of each innermost loop that is mostly fused
+  /// multiply-adds.
+  std::vector<InstructionCounts> exactLoops;
 };
 
 /// Read the kernels of `cubin`. Fails where it is not what ptxas writes.
-llvm::Expected<llvm::SmallVector<CubinKernel>>
-readCubin(llvm::ArrayRef<char> cubin);
+llvm::Expected<std::vector<CubinKernel>> readCubin(llvm::ArrayRef<char> cubin);
 
 /// Return how many blocks of `threads` threads with `registers` each and
 /// `sharedBytes` of shared memory are resident on a multiprocessor of
@@ -59,6 +64,10 @@ struct KernelLaunch {
 ///       of 128 threads
 ///     loop: 443 instructions, 64 matrix products (6.92 for each), 36 matrix loads, 8 copies, ...
 ///     shortest way: ...
+///
+/// and of a kernel without matrix products
+///
+///     exact loop: 1126 instructions, 1024 multiply-adds (1.10 for each), 96 loads of shared memory, 0 shuffles
 void printKernels(llvm::raw_ostream &os, llvm::StringRef architecture,
                   llvm::ArrayRef<CubinKernel> kernels,
                   const llvm::StringMap<KernelResources> &resources,
