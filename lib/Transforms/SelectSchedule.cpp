@@ -213,11 +213,13 @@ static bool isUnderData(Operation *op) {
 /// Return `schedule`, of a block of threads, with blocks of keys that are in one page
 /// of `op` each, or in several whole ones; null where there are none such.
 static ScheduleAttr withPagedBlocks(ScheduleAttr schedule, SdpaOp op) {
-  // Rows that are copied to shared memory together.
-  constexpr int64_t kRows = 8, kLeastBlock = 16;
+  // Rows whose chunks are swizzled together in shared memory, by the columns that a
+  // thread has side by side.
+  int64_t rows = schedule.getLanes() > 2 ? 16 : 8;
+  constexpr int64_t kLeastBlock = 16;
   int64_t page = cast<RankedTensorType>(op.getKey().getType())
                      .getDimSize(sequenceDim(op.getKeyLayout()));
-  if (ShapedType::isDynamic(page) || page == 0 || page % kRows != 0)
+  if (ShapedType::isDynamic(page) || page == 0 || page % rows != 0)
     return {};
   int64_t block = schedule.getBlockN();
   while (page % block != 0 && block % page != 0 && block > kLeastBlock)
