@@ -21,6 +21,7 @@
 #include "attn/IR/AttentionShape.h"
 #include "attn/IR/Indices.h"
 #include "attn/IR/KeyExclusion.h"
+#include "attn/IR/PackedRows.h"
 #include "attn/IR/ScoreRegion.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

@@ -258,7 +258,8 @@ private:
 static void recount(BlockStepOp op, TensorValue &reference, TensorValue &sum,
                     TensorValue &acc, bool forward) {
   double unit = op.getProducts() ? op.getScale().convertToDouble() : 1.0;
-  double factor = std::ldexp(1.0, -op.getExponent().value_or(0));
+  double factor =
+      std::ldexp(1.0, -static_cast<int>(op.getExponent().value_or(0)));
   for (Cell &cell : reference.cells)
     cell.real = forward ? cell.real * unit : cell.real / unit;
   for (TensorValue *sums : {&sum, &acc})

@@ -123,7 +123,7 @@ static Error writeDevice(ModuleOp module, OutputKind kind, StringRef path,
       return cannotCompile(target);
     return writeOutput({ptx->data(), ptx->size()}, path);
   }
-  auto binaries = emitCudaBinaries(module, cuda, /*needsCubins=*/true);
+  auto binaries = emitCudaBinaries(module, cuda, /*needsCubins=*/!isPtx);
   if (failed(binaries))
     return cannotCompile(target);
   const CudaBinary &binary = binaries->front();

@@ -8,6 +8,7 @@
 #include "attn/Codegen/Passes.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Pipeline/Passes.h"
+#include "attn/Target/CUDA/Architectures.h"
 #include "attn/Target/TargetInfo.h"
 #include "attn/Transforms/Passes.h"
 
@@ -263,7 +264,7 @@ void attn::buildCudaPipeline(OpPassManager &pm, const CompileOptions &options) {
 bool attn::isForCuda(ModuleOp module, const CompileOptions &options) {
   if (options.target.empty())
     return TargetInfo::get(module).isCuda();
-  return StringRef(options.target).starts_with("sm_");
+  return namesArchitectures(options.target);
 }
 
 void attn::buildPipeline(OpPassManager &pm, const CompileOptions &options,

@@ -82,6 +82,13 @@ static LogicalResult verifyLinalg(Operation *op) {
   return success();
 }
 
+/// The same in a loop over blocks of threads: steps of tiles become vectors next.
+static LogicalResult verifyThreadTiles(Operation *op) {
+  if (isa<BlockStepOp, MergeOp, FinishOp, YieldOp>(op))
+    return success();
+  return verifyLinalg(op);
+}
+
 /// Return the bytes that `op` takes from the stack.
 static int64_t getStackBytes(Operation *op) {
   auto alloca = dyn_cast<memref::AllocaOp>(op);
@@ -154,7 +161,7 @@ static LogicalResult verifyOp(Operation *op, Phase phase) {
   case Phase::Tiles:
     return verifyTiles(op);
   case Phase::Linalg:
-    return isForThreads(op) ? success() : verifyLinalg(op);
+    return isForThreads(op) ? verifyThreadTiles(op) : verifyLinalg(op);
   case Phase::Vectors:
     return verifyLinalg(op);
   case Phase::Buffers:

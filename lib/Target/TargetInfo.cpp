@@ -202,7 +202,7 @@ Expected<TargetInfo> TargetInfo::host() {
 Expected<TargetInfo> TargetInfo::parse(StringRef text) {
   if (text == "host")
     return host();
-  if (text.starts_with("sm_"))
+  if (namesArchitectures(text))
     return parseArchitectures(text);
   auto [triple, cpu] = text.split(':');
   TargetInfo info;

@@ -25,7 +25,7 @@
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/SelectSchedule.h"
 
-#include "attn/IR/KeyExclusion.h"
+#include "attn/IR/PackedRows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

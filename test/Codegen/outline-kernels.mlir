@@ -208,3 +208,26 @@ func.func @unmapped(%x: memref<4xf32>, %w: memref<?xi8>) -> i32 attributes {attn
   } {attn.schedule = #attn.schedule<block_m = 64, block_n = 64, rows = 16, columns = 8, lanes = 2, warps = 4>}
   return %good : i32
 }
+
+// -----
+
+// Functions whose names differ in what an assembler does not take have kernels of different names.
+//
+// CHECK-LABEL: func.func @a.b(
+// CHECK: gpu.launch_func @kernels::@a_b_k0 blocks
+// CHECK-LABEL: func.func @a_b(
+// CHECK: gpu.launch_func @kernels::@a_b_k0_ blocks
+// CHECK: gpu.func @a_b_k0(
+// CHECK: gpu.func @a_b_k0_(
+func.func @a.b(%x: memref<8xf32>, %w: memref<?xi8>) -> i32 attributes {attn.signature = {}} {
+  %good = arith.constant 0 : i32
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%x : memref<8xf32>)
+  return %good : i32
+}
+func.func @a_b(%x: memref<8xf32>, %w: memref<?xi8>) -> i32 attributes {attn.signature = {}} {
+  %good = arith.constant 0 : i32
+  %one = arith.constant 1.0 : f32
+  linalg.fill ins(%one : f32) outs(%x : memref<8xf32>)
+  return %good : i32
+}

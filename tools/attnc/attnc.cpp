@@ -7,17 +7,17 @@
 //
 // Exit status: 0 good, 1 the compilation failed, 2 wrong use.
 
-#include "attn/Execution/MachinePeaks.h"
+#include "Flags.h"
+
+#include "attn/Execution/ReportLimits.h"
 #include "attn/Execution/Tuner.h"
 #include "attn/Pipeline/CostReport.h"
 #include "attn/Pipeline/Input.h"
 #include "attn/Pipeline/Output.h"
 #include "attn/Pipeline/Phases.h"
-#include "attn/Target/CUDA/Architectures.h"
-#include "attn/Target/TargetInfo.h"
+#include "attn/Pipeline/Remarks.h"
 
 #include "mlir/IR/AsmState.h"
-#include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/Timing.h"
@@ -31,62 +31,7 @@ using namespace mlir;
 using namespace mlir::attn;
 namespace cl = llvm::cl;
 
-namespace {
-
-constexpr int kWrongUse = 2;
-
-struct Flags {
-  cl::OptionCategory ours{"Options of attnc"};
-  cl::OptionCategory theirs{"Options of MLIR"};
-  cl::opt<std::string> input{cl::Positional, cl::desc("INPUT"), cl::cat(ours)};
-  cl::opt<std::string> output{
-      "o", cl::value_desc("OUTPUT"), cl::cat(ours),
-      cl::desc("where to write; its suffix says what: "
-               ".mlir .ll .s .o .so .ptx .cubin, none: executable")};
-  cl::opt<std::string> target{
-      "target", cl::value_desc("host|TRIPLE[:CPU]|sm_80,..."), cl::cat(ours),
-      cl::desc("the processor to compile for")};
-  cl::opt<std::string> emit{
-      "emit", cl::cat(ours),
-      cl::value_desc("mlir|llvm|asm|obj|shared|ptx|cubin|exe"),
-      cl::desc("what to write, whatever the suffix")};
-  cl::opt<std::string> stopAfter{"stop-after", cl::value_desc("PHASE"),
-                                 cl::cat(ours),
-                                 cl::desc("write the IR after this phase")};
-  cl::opt<std::string> dump{"dump-phases-to", cl::value_desc("DIR"),
-                            cl::cat(ours),
-                            cl::desc("write the IR after each phase")};
-  cl::opt<std::string> remarks{"remarks", cl::value_desc("REGEX"),
-                               cl::ValueOptional, cl::cat(ours),
-                               cl::desc("say what was and was not done")};
-  cl::opt<std::string> report{
-      "report", cl::value_desc("text|json"), cl::ValueOptional, cl::cat(ours),
-      cl::desc("print what each attention needs, and as text each kernel")};
-  cl::opt<std::string> reportSizes{
-      "report-sizes", cl::value_desc("M=N,..."), cl::cat(ours),
-      cl::desc("of dynamic dimensions, and threads, for --report")};
-  cl::opt<std::string> reportPeaks{
-      "report-peaks", cl::value_desc("fma=X,gemm=X,read=X"), cl::cat(ours),
-      cl::desc(
-          "GFLOP/s and GB/s for --report; default: measured here, of a GPU "
-          "from its data sheet")};
-  cl::opt<bool> printPhases{"print-phases", cl::cat(ours),
-                            cl::desc("list the phases")};
-  cl::opt<std::string> header{"header", cl::value_desc("FILE.h"), cl::cat(ours),
-                              cl::desc("write a C header of the functions")};
-  cl::opt<double> tune{
-      "tune", cl::value_desc("SECONDS"), cl::cat(ours),
-      cl::desc("measure schedules on this machine, for about so long")};
-  cl::opt<std::string> record{
-      "tune-record", cl::value_desc("FILE.json"), cl::cat(ours),
-      cl::desc("use what --tune measured before, and let it add to it")};
-  cl::opt<std::string> linker{"linker", cl::value_desc("PATH"), cl::cat(ours),
-                              cl::desc("instead of cc or ld.lld from PATH")};
-  cl::opt<std::string> ptxas{"ptxas", cl::value_desc("PATH"), cl::cat(ours),
-                             cl::desc("of CUDA, instead of the one found")};
-};
-
-} // namespace
+static constexpr int kWrongUse = 2;
 
 /// Say what is wrong with the command line.
 static int wrongUse(const llvm::Twine &message) {
@@ -97,10 +42,6 @@ static int wrongUse(const llvm::Twine &message) {
 static int failed(llvm::Error error) {
   llvm::errs() << "attnc: " << llvm::toString(std::move(error)) << "\n";
   return EXIT_FAILURE;
-}
-
-static bool isGiven(const cl::Option &option) {
-  return option.getNumOccurrences() > 0;
 }
 
 static int printPhases() {
@@ -169,30 +110,9 @@ static llvm::Error report(const Flags &flags, ModuleOp module) {
   auto options = getReportOptions(flags);
   if (!options || !isGiven(flags.report))
     return options.takeError();
-  if (const Architecture *gpu =
-          findArchitecture(StringRef(flags.target).split(',').first);
-      gpu && !options->limits)
-    options->limits = {gpu->fmaGflops, gpu->matrixGflops, gpu->readGbs};
-  if (!options->limits) {
-    MachinePeaks peaks = PeakMeter().measure(
-        static_cast<unsigned>(options->sizes.lookup("threads")));
-    if (peaks.readGbs > 0)
-      options->limits = {peaks.fmaGflops, peaks.gemmGflops, peaks.readGbs};
-  }
+  addLimits(*options);
   printCostReport(module, *options, llvm::outs());
   return llvm::Error::success();
-}
-
-/// Print remarks of which the category matches `regex`. Fails where remarks are
-/// on already.
-static LogicalResult enableRemarks(MLIRContext &context, StringRef regex) {
-  remark::RemarkCategories categories;
-  std::string all = regex.empty() ? ".*" : regex.str();
-  categories = {all, all, all, all, all};
-  return remark::enableOptimizationRemarks(
-      context, /*streamer=*/nullptr,
-      std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
-      /*printAsEmitRemarks=*/true);
 }
 
 /// Write what the phases have made of `module`, and print what its kernels need.
@@ -205,7 +125,7 @@ static int write(const Flags &flags, ModuleOp module,
   // These make no machine code.
   bool isText = !kind || *kind == OutputKind::Mlir;
   if (reportsKernels && isText &&
-      mlir::failed(emitCudaBinaries(module, cuda, /*needsCubins=*/true)))
+      mlir::failed(emitCudaBinaries(module, cuda, /*needsCubins=*/false)))
     return EXIT_FAILURE;
   if (!kind)
     return EXIT_SUCCESS;

@@ -6,6 +6,8 @@
 #ifndef ATTN_CODEGEN_WORKSPACE_H
 #define ATTN_CODEGEN_WORKSPACE_H
 
+#include "attn/Target/CUDA/KernelNames.h"
+
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
@@ -18,12 +20,6 @@ inline constexpr llvm::StringLiteral kKernelModuleName = "kernels";
 /// Attribute of a kernel whose last argument is the status: it does nothing where a
 /// check of data has failed. Of a function: it has such kernels.
 inline constexpr llvm::StringLiteral kGuardedAttrName = "attn.guarded";
-
-/// Attribute of a kernel: the bytes of dynamic shared memory that it needs.
-inline constexpr llvm::StringLiteral kSharedBytesAttrName = "attn.shared_bytes";
-
-/// What the host calls the machine code of all kernels.
-inline constexpr llvm::StringLiteral kCodeSymbolName = "attn.code";
 
 /// Words of the status at the beginning of the workspace: the number of the failed
 /// check, and the two numbers of its message.

@@ -16,11 +16,6 @@ namespace mlir::attn {
 /// stay in 64 bits.
 inline constexpr int64_t kFarthest = int64_t(1) << 61;
 
-/// Attributes of attention on packed sequences: those with more rows than the first
-/// says, or with no more than the second says, are not there.
-inline constexpr llvm::StringLiteral kMostRowsAttrName = "attn.most_rows",
-                                     kMoreRowsAttrName = "attn.more_rows_than";
-
 /// Return the position of row `row`, at least 0, shifted by `offset`; both and
 /// the result are i64.
 Value buildPosition(ImplicitLocOpBuilder &b, Value row, Value offset);

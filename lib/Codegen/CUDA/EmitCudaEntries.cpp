@@ -82,9 +82,9 @@ void CudaEntryBuilder::buildApply(StringRef entry) {
   Value bytes = callWorkspace(words), launches = allocate(kCallWords);
   returnIfFailed(
       call("attn_rt_cuda_begin",
-           {launches, addressOf("attn.code"), addressOf(name + ".signature"),
-            addressOf(name + ".names"), tensors, workspace, bytes,
-            function.getArgument(2), message, size}));
+           {launches, addressOf(kCodeSymbolName),
+            addressOf(name + ".signature"), addressOf(name + ".names"), tensors,
+            workspace, bytes, function.getArgument(2), message, size}));
   LLVM::CallOp::create(b, loc, body,
                        ValueRange{words, workspace, workspace, constant(0),
                                   bytes, constant(1), launches});

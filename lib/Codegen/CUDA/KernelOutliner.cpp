@@ -16,13 +16,18 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Return the name of a kernel that every assembler takes.
-static std::string getKernelName(StringRef function, int64_t number) {
+/// Return a name for kernel number `number` of `function` that every assembler takes
+/// and that none of `kernels` has: functions may differ in what it leaves out.
+static std::string getKernelName(gpu::GPUModuleOp kernels, StringRef function,
+                                 int64_t number) {
   std::string name = function.str();
   for (char &c : name)
     if (!llvm::isAlnum(c) && c != '_')
       c = '_';
-  return name + "_k" + std::to_string(number);
+  name += "_k" + std::to_string(number);
+  while (kernels.lookupSymbol(name))
+    name += "_";
+  return name;
 }
 
 Value attn::getMemory(Value value) {
@@ -117,7 +122,7 @@ FailureOr<gpu::GPUFuncOp> KernelOutliner::createKernel(Operation *op,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(kernels.getBody());
   auto kernel = gpu::GPUFuncOp::create(
-      b, op->getLoc(), getKernelName(function.getName(), count++),
+      b, op->getLoc(), getKernelName(kernels, function.getName(), count++),
       b.getFunctionType(ValueRange(operands).getTypes(), {}));
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   kernel.setKnownBlockSizeAttr(

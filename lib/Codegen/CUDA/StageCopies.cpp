@@ -29,6 +29,7 @@
 #include "StagedReads.h"
 
 #include "attn/Codegen/Passes.h"
+#include "attn/Codegen/Workspace.h"
 #include "attn/IR/AttnDialect.h"
 #include "attn/IR/AttnGpuOps.h"
 
@@ -463,7 +464,7 @@ LogicalResult Stager::run() {
   for (const StagedRead &read : behind)
     stageInPlace(read);
   used = std::max(used, end);
-  function->setAttr("attn.shared_bytes", rewriter.getI64IntegerAttr(used));
+  function->setAttr(kSharedBytesAttrName, rewriter.getI64IntegerAttr(used));
   return success();
 }
 

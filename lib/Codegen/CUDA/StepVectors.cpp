@@ -14,7 +14,7 @@
 // c is scale * log2(e) where the reference is a product, and log2(e) after a subtraction in natural units where scores
 // are more than that. A reference that does not grow leaves sum and acc bit for bit.
 
-#include "TileVectors.h"
+#include "StepVectorizer.h"
 
 #include "attn/IR/ScoreRegion.h"
 
@@ -30,70 +30,6 @@ using namespace mlir;
 using namespace mlir::attn;
 
 static constexpr double kLog2E = 1.4426950408889634;
-
-/// No position, window or length goes beyond this; sums of a few stay in 64 bits.
-static constexpr int64_t kFarthest = int64_t(1) << 61;
-
-/// Distances within a block are counted in 32 bits, up to this.
-static constexpr int64_t kFar = int64_t(1) << 30;
-
-namespace {
-/// Builds one step.
-class StepVectorizer {
-public:
-  StepVectorizer(ImplicitLocOpBuilder &b, BlockStepOp op, Value query,
-                 Value key, Value value)
-      : b(b), op(op), query(query), key(key), value(value),
-        rows(cast<VectorType>(query.getType()).getDimSize(0)),
-        keys(cast<VectorType>(key.getType()).getDimSize(0)),
-        tile(b, rows, keys), exponent(op.getExponent().value_or(0)),
-        scale(op.getScale().convertToDouble()),
-        anchor(index(0).getDefiningOp()) {}
-
-  StateVectors run(const StateVectors &state);
-
-private:
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
-  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(x, y); }
-  Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(x, y); }
-  Value min(Value x, Value y) { return b.createOrFold<arith::MinSIOp>(x, y); }
-  Value max(Value x, Value y) { return b.createOrFold<arith::MaxSIOp>(x, y); }
-  VectorType scoresType() {
-    return VectorType::get({rows, keys}, b.getF32Type());
-  }
-  Value product(Value left, Value right, Value sums, bool byKeys);
-  Value constant(double value) { return splat(b, scoresType(), value); }
-  Value lowest() { return constant(-std::numeric_limits<double>::infinity()); }
-  bool isOneHead();
-  Value distance(Value number);
-  TileValue rowInHead(Type type);
-  TileValue applyRegion(Region &region, Value scores);
-  TileValue readBroadcast(Value tensor);
-  Value changed(Value scores);
-  Value capped(Value scores);
-  Value hasExclusions();
-  Value keptByBounds();
-  Value excluded(Value scores);
-  Value isExcluded(Value scores);
-  Value anyOf(Value conditions);
-  Value addValues(Value p, Value acc);
-  StateVectors rescaled(Value scores, const StateVectors &state);
-  Value negatedExponent(Value reference);
-  Value weights(Value scores, Value reference);
-
-  ImplicitLocOpBuilder &b;
-  BlockStepOp op;
-  Value query, key, value;
-  int64_t rows, keys;
-  TileVectors tile;
-  int64_t exponent;
-  double scale;
-  /// Before all else of the step, where regions put what is the same for all.
-  Operation *anchor;
-};
-} // namespace
 
 /// Return sums + left . right, of which the second is [n, k], or [k, n] where
 /// products are added up over keys.
@@ -265,117 +201,6 @@ Value StepVectorizer::changed(Value scores) {
     keep(tile.full(given));
   }
   return kept ? arith::SelectOp::create(b, kept, s, lowest()).getResult() : s;
-}
-
-/// Return whether causal, window or length may take a key of the block from a row.
-Value StepVectorizer::hasExclusions() {
-  // The positions of the tile; of a whole head where it holds several.
-  Value first = op.getPosition(), count = index(rows);
-  if (isOneHead())
-    first = add(first, op.getRow());
-  else
-    count = op.getRowsPerHead();
-  Value limit = op.getLength();
-  WindowAttr window = op.getWindowAttr();
-  if (op.getCausal())
-    limit = min(limit, add(first, index(1)));
-  if (window && window.getRight())
-    limit = min(limit,
-                add(first, index(std::min(*window.getRight(), kFarthest) + 1)));
-  Value end = add(op.getFirstKey(), index(keys));
-  Value some =
-      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::sgt, end, limit);
-  if (!window || !window.getLeft())
-    return some;
-  Value last = add(first, sub(count, index(1)));
-  Value left = add(last, index(-std::min(*window.getLeft(), kFarthest)));
-  Value before = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::slt,
-                                               op.getFirstKey(), left);
-  return b.createOrFold<arith::OrIOp>(some, before);
-}
-
-/// Return a number of keys from the first of the block on, in 32 bits.
-Value StepVectorizer::distance(Value number) {
-  number = sub(number, op.getFirstKey());
-  number = max(number, index(-kFar));
-  number = min(number, index(kFar));
-  return arith::IndexCastOp::create(b, b.getI32Type(), number);
-}
-
-/// Return which keys causal, window and length leave to each row.
-Value StepVectorizer::keptByBounds() {
-  TileValue key = tile.number(Spread::Columns, b.getI32Type());
-  TileValue length{distance(op.getLength()), Spread::Uniform};
-  WindowAttr window = op.getWindowAttr();
-  auto compare = [&](arith::CmpIPredicate predicate, const TileValue &bound) {
-    Spread all =
-        bound.spread == Spread::Uniform ? Spread::Columns : Spread::Full;
-    Value kept = arith::CmpIOp::create(b, predicate, tile.spread(key, all),
-                                       tile.spread(bound, all));
-    return tile.full({kept, all});
-  };
-  bool hasRight = op.getCausal() || (window && window.getRight()),
-       hasLeft = window && window.getLeft();
-  if (!hasRight && !hasLeft)
-    return compare(arith::CmpIPredicate::slt, length);
-  TileValue row = rowInHead(b.getI32Type());
-  // What a row may attend to moves on by one key a row.
-  auto moved = [&](Value ofRow0) -> Value {
-    return arith::AddIOp::create(
-        b, row.value,
-        tile.spread({distance(ofRow0), Spread::Uniform}, Spread::Rows));
-  };
-  Value end = tile.spread(length, Spread::Rows);
-  auto endAt = [&](int64_t after) {
-    Value limit = moved(add(op.getPosition(), index(after)));
-    end = arith::MinSIOp::create(b, end, limit);
-  };
-  if (op.getCausal())
-    endAt(1);
-  if (window && window.getRight())
-    endAt(std::min(*window.getRight(), kFarthest) + 1);
-  Value kept = compare(arith::CmpIPredicate::slt, {end, Spread::Rows});
-  if (!hasLeft)
-    return kept;
-  Value first = moved(
-      add(op.getPosition(), index(-std::min(*window.getLeft(), kFarthest))));
-  return arith::AndIOp::create(
-      b, kept, compare(arith::CmpIPredicate::sge, {first, Spread::Rows}));
-}
-
-/// Return `scores`, but -inf for each key that is excluded.
-Value StepVectorizer::isExcluded(Value scores) {
-  Value kept;
-  if (Region *maskMod = op.getMaskMod())
-    kept = tile.full(applyRegion(*maskMod, scores));
-  if (op.getBounded()) {
-    Value bounds = keptByBounds();
-    kept = kept ? arith::AndIOp::create(b, kept, bounds).getResult() : bounds;
-  }
-  return arith::SelectOp::create(b, kept, scores, lowest());
-}
-
-/// Return `scores` after exclusion, which is looked at where there may be some.
-Value StepVectorizer::excluded(Value scores) {
-  Value some;
-  if (op.getBounded())
-    some = hasExclusions();
-  if (op.getMaskMod()) {
-    Value masked = op.getMasked();
-    if (!masked)
-      return isExcluded(scores);
-    some = some ? b.createOrFold<arith::OrIOp>(some, masked) : masked;
-  }
-  if (!some)
-    return scores;
-  auto choice = scf::IfOp::create(b, scores.getType(), some,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(b, isExcluded(scores));
-  b.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(b, scores);
-  return choice.getResult(0);
 }
 
 /// Return what is added to c * S in an exponent: -c * reference + exponent.

@@ -13,6 +13,7 @@
 #include "attn/Target/CUDA/Emit.h"
 #include "attn/Target/CUDA/Architectures.h"
 #include "attn/Target/CUDA/Cubin.h"
+#include "attn/Target/CUDA/KernelNames.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -20,9 +21,6 @@
 
 using namespace mlir;
 using namespace mlir::attn;
-
-/// The symbol that C entries refer to.
-static constexpr llvm::StringLiteral kCode = "attn.code";
 
 /// AttnCudaImage's kinds.
 enum ImageKind : int64_t { kCubin = 0, kExactCubin = 1, kPtx = 2 };
@@ -35,10 +33,30 @@ static llvm::StringMap<KernelLaunch> getLaunches(ModuleOp module) {
       KernelLaunch &launch = launches[kernel.getName()];
       if (auto block = kernel->getAttrOfType<DenseI32ArrayAttr>("nvvm.maxntid"))
         launch.threads = block.size() > 0 ? block[0] : 0;
-      if (auto bytes = kernel->getAttrOfType<IntegerAttr>("attn.shared_bytes"))
+      if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttrName))
         launch.dynamicSharedBytes = bytes.getInt();
     }
   return launches;
+}
+
+/// What there is no machine code without.
+static constexpr llvm::StringLiteral kNoPtxas =
+    "none is in PATH, in a CUDA toolkit or in Python's package "
+    "nvidia-cuda-nvcc; --ptxas= names another";
+
+/// Print what is known of the kernels of `module` where there is no ptxas.
+static void reportLaunches(ModuleOp module, llvm::raw_ostream &os) {
+  llvm::StringMap<KernelLaunch> launches = getLaunches(module);
+  SmallVector<StringRef> names(launches.keys());
+  llvm::sort(names);
+  for (StringRef name : names) {
+    KernelLaunch launch = launches.lookup(name);
+    os << name << ": " << launch.dynamicSharedBytes
+       << " bytes of dynamic shared memory, blocks of " << launch.threads
+       << " threads\n";
+  }
+  os << "registers, spills and instructions are what ptxas says, but "
+     << kNoPtxas << "\n";
 }
 
 /// Print what the machine code of `binaries`, the kernels of `module`, needs.
@@ -60,12 +78,9 @@ attn::emitCudaBinaries(ModuleOp module, const CudaOptions &options,
   auto ptxas = findPtxas(options.ptxas);
   if (!ptxas)
     return module.emitError(llvm::toString(ptxas.takeError()));
-  if ((needsCubins || options.report) && !*ptxas)
-    return module.emitError("expects ptxas for a cubin, but none is in PATH, "
-                            "in a CUDA toolkit or in "
-                            "Python's package nvidia-cuda-nvcc; --ptxas= names "
-                            "another, and PTX needs "
-                            "none");
+  if (needsCubins && !*ptxas)
+    return module.emitError("expects ptxas for a cubin, but ")
+           << kNoPtxas << ", and PTX needs none";
   SmallVector<CudaBinary> binaries;
   for (const std::string &architecture :
        TargetInfo::get(module).architectures) {
@@ -85,7 +100,9 @@ attn::emitCudaBinaries(ModuleOp module, const CudaOptions &options,
     }
     binaries.push_back(std::move(binary));
   }
-  if (options.report && failed(report(module, binaries, *options.report)))
+  if (options.report && !*ptxas)
+    reportLaunches(module, *options.report);
+  else if (options.report && failed(report(module, binaries, *options.report)))
     return failure();
   return binaries;
 }
@@ -195,7 +212,7 @@ void CodeWriter::write(ArrayRef<CudaBinary> binaries,
   });
   auto code = LLVM::LLVMStructType::getLiteral(b.getContext(),
                                                {i64, ptr, i64, ptr, ptr, i64});
-  addTable(kCode, code, /*isConstant=*/false, [&](Value table) {
+  addTable(kCodeSymbolName, code, /*isConstant=*/false, [&](Value table) {
     table = insert(table, constant(images.size()), {0});
     table = insert(table, addressOf("attn.images"), {1});
     table = insert(table, constant(kernels.size()), {2});
@@ -226,7 +243,7 @@ void attn::embedBinaries(ModuleOp module, ArrayRef<CudaBinary> binaries,
         kernels.push_back(kernel.getName().str());
   for (auto own : llvm::make_early_inc_range(module.getOps<gpu::GPUModuleOp>()))
     own.erase();
-  if (Operation *declared = module.lookupSymbol(kCode))
+  if (Operation *declared = module.lookupSymbol(kCodeSymbolName))
     declared->erase();
   CodeWriter writer(module);
   writer.write(binaries, kernels);

@@ -34,6 +34,11 @@ inline constexpr int64_t kReservedSharedBytes = 1024;
 /// Return the row of `name`, or null.
 const Architecture *findArchitecture(llvm::StringRef name);
 
+/// Return true if `text`, as TargetInfo::parse takes it, is about architectures.
+inline bool namesArchitectures(llvm::StringRef text) {
+  return text.starts_with("sm_");
+}
+
 /// Return the target of the architectures in `text`, separated by commas: what
 /// fits all of them, each once, the least capable first. Fails with a message
 /// that lists what is known and what is nearest.
