@@ -13,15 +13,15 @@
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
 // RUN: attnc %root/docs/examples/gqa-decode.mlir --target=sm_80 --report=json | %python -m json.tool | FileCheck %s --check-prefix=JSON
 //
-// The kernel of many rows, its copies of 16 bytes at once: at most 4.0 instructions
-// for each matrix product where no maximum grows, and 3.0 of twice as many channels.
+// The kernel of many rows, its copies of 16 bytes at once: less than 4.0
+// instructions for each matrix product where no maximum grows, and 2.9 of twice as many channels.
 //
 // CHECK: prefill_k2 (sm_80): {{[0-9]+}} instructions, {{[0-9]+}} registers, 0 bytes of stack, 0 of spills, 49152 of shared memory, 2 blocks of 128 threads
 // CHECK-NEXT: loop: {{[0-9]+}} instructions, 128 matrix products ({{[0-9.]+}} for each), 32 matrix loads, 8 copies
-// CHECK-NEXT: shortest way: {{[0-9]+}} instructions, 128 matrix products ({{3[.][0-9]+|4[.]00}} for each), 32 matrix loads, 8 copies, 64 special, 0 shuffles, 1 barriers, 0 of local memory
+// CHECK-NEXT: shortest way: {{[0-9]+}} instructions, 128 matrix products ({{3[.][0-9]+}} for each), 32 matrix loads, 8 copies, 64 special, 0 shuffles, 1 barriers, 0 of local memory
 // WIDE: prefill_k2 (sm_80): {{[0-9]+}} instructions, {{[0-9]+}} registers, 0 bytes of stack, 0 of spills, 65536 of shared memory, 2 blocks of 128 threads
 // WIDE-NEXT: loop: {{[0-9]+}} instructions, 128 matrix products ({{[0-9.]+}} for each), 48 matrix loads, 8 copies
-// WIDE-NEXT: shortest way: {{[0-9]+}} instructions, 128 matrix products ({{2[.][0-9]+|3[.]00}} for each), 48 matrix loads, 8 copies, 32 special, 0 shuffles, 1 barriers, 0 of local memory
+// WIDE-NEXT: shortest way: {{[0-9]+}} instructions, 128 matrix products ({{2[.][0-8][0-9]*}} for each), 48 matrix loads, 8 copies, 32 special, 0 shuffles, 1 barriers, 0 of local memory
 //
 // Every architecture's assembler takes them. Shared memory of sm_86 has room for one block of 128 channels.
 //

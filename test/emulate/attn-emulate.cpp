@@ -14,6 +14,7 @@
 // Each kernel is launched under several schedules, with copies made early and late; reports are those of all together.
 
 #include "attn/Execution/CudaEmulator.h"
+#include "attn/IR/AttnDialect.h"
 #include "attn/IR/AttnGpuOps.h"
 #include "attn/Interpreter/FloatFormats.h"
 #include "attn/Target/CPU/Emit.h"
@@ -431,8 +432,8 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(argc, argv, "runs kernels as comments say\n");
   DialectRegistry registry;
-  registry.insert<gpu::GPUDialect, LLVM::LLVMDialect, NVVM::NVVMDialect,
-                  attn_gpu::AttnGpuDialect>();
+  registry.insert<AttnDialect, gpu::GPUDialect, LLVM::LLVMDialect,
+                  NVVM::NVVMDialect, attn_gpu::AttnGpuDialect>();
   registerCpuTranslations(registry);
   MLIRContext context(registry);
   auto sources = std::make_shared<llvm::SourceMgr>();
