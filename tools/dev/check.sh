@@ -29,8 +29,8 @@ suite fuzz                   150 step  build/release/bin/attn-fuzz --count=800 -
 # Kernels for a GPU, in the emulator, with every access watched: the same corner cases and data, and fuzzing.
 suite 'corner cases emulated' 150 lit  build/release/bin/attn-lit -sv -D attn_device=cuda-emulated \
   test/Execution/corner-cases-*.mlir
-suite 'onnx emulated'         60 plain $python tools/dev/onnx-cases.py build/check/onnx --device=cuda-emulated
-suite 'fuzz emulated'        120 step  build/release/bin/attn-fuzz --device=cuda-emulated --count=120 --seed=1
+suite 'onnx emulated'        100 plain $python tools/dev/onnx-cases.py build/check/onnx --device=cuda-emulated
+suite 'fuzz emulated'        120 step  build/release/bin/attn-fuzz --device=cuda-emulated --count=120 --seed=1 --seconds=90
 suite demo                   120 step  tools/dev/demo.sh --offline
 suite lengths                 10 step  tools/dev/lengths.py
 
