@@ -60,10 +60,11 @@ static void drawHeads(FuzzCase &fuzz, FuzzRandom &random) {
   fuzz.set("G", Twine(kvHeads));
 }
 
-/// Return whether a block of threads works on `fuzz`, as far as its operands say.
-static bool isForBlocks(const FuzzCase &fuzz) {
+/// Return whether a block of threads works on `fuzz` with matrix instructions, as far as
+/// its operands say: others take far longer.
+static bool isForMatrices(const FuzzCase &fuzz) {
   return fuzz.has("device") && fuzz.get("op") == "sdpa" &&
-         fuzz.get("type") != "f64" && !fuzz.has("stored") &&
+         fuzz.get("type").ends_with("16") && !fuzz.has("stored") &&
          !fuzz.has("weights") && !fuzz.has("ragged") &&
          fuzz.getInt("S") % 8 == 0;
 }
@@ -78,7 +79,7 @@ void mlir::attn::limitWork(FuzzCase &fuzz, StringRef keep) {
     int64_t sizes = get("D") + get("E");
     int64_t rows = get("B") * get("H") * get("M");
     int64_t keys = get("B") * get("G") * get("N");
-    const Limits &limits = isForBlocks(fuzz) ? kBlockLimits : kLimits;
+    const Limits &limits = isForMatrices(fuzz) ? kBlockLimits : kLimits;
     return rows * get("N") * sizes > limits.work ||
            rows * sizes > limits.elements || keys * sizes > limits.elements ||
            rows * get("N") > limits.elements;
