@@ -15,7 +15,7 @@
 // or to leave out the products with 0 one by one, would cost time in every task; to look at the sums costs none.
 //
 // The state of a strip begins where its first block is worked on, so that it comes into L1 once. Where blocks may be
-// skipped, and where there are none, all of it begins before.
+// skipped, for mask_mod or a mask, and where there are none, all of it begins before.
 
 #include "attn/Transforms/BlockTask.h"
 
@@ -177,7 +177,7 @@ FailureOr<PackedState> BlockTask::buildState(Value begin, Value end) {
   PackedState given{first->getArgument(0), first->getArgument(1),
                     first->getArgument(2)};
   PackedState start = given;
-  if (!packed && !isStreamed() && !hasMaskMod()) {
+  if (!packed && !isStreamed() && !hasMaskMod() && !tile.getMask()) {
     // Each strip begins where its first block is worked on, while it is in L1.
     startKey = range.begin;
     Value none = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sge,

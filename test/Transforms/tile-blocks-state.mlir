@@ -43,3 +43,21 @@ func.func @no_keys(%q: tensor<1x1x16x8xf32>, %k: tensor<1x1x?x8xf32>) -> tensor<
     -> tensor<1x1x16x8xf32>
   return %o : tensor<1x1x16x8xf32>
 }
+
+// -----
+
+// Blocks that a mask leaves nothing of are skipped, so that no block is sure to be the first.
+//
+// CHECK-LABEL: func.func @mask
+// CHECK: scf.while
+// CHECK: linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<2x8xf32>)
+// CHECK: scf.for
+// CHECK-NOT: linalg.fill
+// CHECK: attn.block_step
+func.func @mask(%q: tensor<1x1x16x8xf32>, %k: tensor<1x1x64x8xf32>, %m: tensor<16x64xi1>) -> tensor<1x1x16x8xf32> {
+  %o = attn.sdpa %q, %k, %k mask(%m : tensor<16x64xi1>) schedule = <block_m = 16, block_n = 32, rows = 8,
+       columns = 16, lanes = 8>
+    : tensor<1x1x16x8xf32>, tensor<1x1x64x8xf32>, tensor<1x1x64x8xf32>
+    -> tensor<1x1x16x8xf32>
+  return %o : tensor<1x1x16x8xf32>
+}
