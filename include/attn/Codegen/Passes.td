@@ -423,94 +423,6 @@ def ExpandSmallFloats : Pass<"attn-expand-small-floats"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def SpecializeKernels
-    : Pass<"attn-specialize-kernels", "::mlir::ModuleOp"> {
-  let summary = "kernels for rows of whole chunks of 16 bytes, and for any rows";
-  let description = [{
-    Doubles each kernel with a schedule whose products read its arguments, and lets its
-    launch decide between the two: where rows are contiguous and begin at multiples of 16
-    bytes, the kernel with `attn.aligned = true` copies 16 bytes at once and without asking;
-    else `attn.aligned = false` copies number by number.
-
-    ```mlir
-    gpu.launch_func @kernels::@k blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1) args(%q : memref<?x64xf16>)
-    ```
-
-    becomes
-
-    ```mlir
-    scf.if %fits {
-      gpu.launch_func @kernels::@k blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1) args(%q : memref<?x64xf16>)
-    } else {
-      gpu.launch_func @kernels::@k_any blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1) args(%q : memref<?x64xf16>)
-    }
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect"];
-}
-
-def StageCopies : Pass<"attn-stage-copies", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "what products read, in shared memory ahead of time";
-  let description = [{
-    In each `gpu.func` with a schedule, what a `vector.contract` reads of memory is
-    copied into the block's dynamic shared memory first: in a loop so many blocks ahead
-    as the schedule has `stages`, less one. The bytes that it needs are left on the
-    function as `attn.shared_bytes`.
-
-    ```mlir
-    %k = vector.transfer_read %keys[%i, %c0], %zero : memref<?x64xf16>, vector<64x64xf16>
-    ```
-
-    becomes
-
-    ```mlir
-    attn_gpu.copy_to_shared %keys[%i, %c0] to %at dims [0, 1] in_bounds [false, true]
-      : memref<?x64xf16>, vector<64x64xf16>
-    nvvm.cp.async.commit.group
-    nvvm.cp.async.wait.group 0
-    gpu.barrier
-    %k = attn_gpu.read_shared %at : vector<64x64xf16>
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::attn_gpu::AttnGpuDialect",
-                           "::mlir::gpu::GPUDialect",
-                           "::mlir::NVVM::NVVMDialect"];
-}
-
-def DistributeFragments
-    : Pass<"attn-distribute-fragments", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "from what a block of threads does to what a thread does";
-  let description = [{
-    Rewrites each `gpu.func` with a schedule and vectors: a vector of the block becomes
-    the numbers of it that a thread holds, in the layouts of matrix instructions. After
-    it there are no vectors but pairs of neighbours, no `attn_gpu.copy_to_shared` and no
-    `attn_gpu.read_shared`. An op that it cannot split is an error.
-
-    ```mlir
-    %s = vector.contract ... %q, %k, %zero : vector<64x64xf16>, vector<64x64xf16> into vector<64x64xf32>
-    %p = math.exp2 %s : vector<64x64xf32>
-    ```
-
-    becomes
-
-    ```mlir
-    %s = nvvm.mma.sync A[...] B[...] C[...] {shape = #nvvm.shape<m = 16, n = 8, k = 16>}
-    %s0 = llvm.extractvalue %s[0] : !llvm.struct<(f32, f32, f32, f32)>
-    %p0 = math.exp2 %s0 : f32
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::LLVM::LLVMDialect",
-                           "::mlir::math::MathDialect",
-                           "::mlir::memref::MemRefDialect",
-                           "::mlir::NVVM::NVVMDialect",
-                           "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect"];
-}
-
 def ForallToOpenMP : Pass<"convert-attn-forall-to-openmp"> {
   let summary = "parallel loops as OpenMP loops with dynamic scheduling";
   let description = [{
@@ -547,44 +459,6 @@ def EmitMain : Pass<"attn-emit-main", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
-}
-
-def VectorizeBlocks : Pass<"attn-vectorize-blocks"> {
-  let summary = "tiles of a block of threads as vectors";
-  let description = [{
-    Rewrites the body of every `scf.forall` whose `attn.schedule` has `warps`: its
-    tiles, tensors of static sizes, become vectors, and `attn.block_step`,
-    `attn.merge`, `attn.finish` and products of tiles operations on these. Afterwards
-    no attn op is left in such a loop. A vector stands for what all threads of the
-    block hold together.
-
-    ```mlir
-    %k = tensor.pad %keys ... : tensor<?x64xf16> to tensor<64x64xf16>
-    %n:3 = attn.block_step %q, %k, %v state(%r, %l, %a) ... products exponent = 15
-    ```
-
-    becomes
-
-    ```mlir
-    %k = vector.transfer_read %all[%j, %c0], %zero {in_bounds = [false, true]}
-         : tensor<?x64xf16>, vector<64x64xf16>
-    %scores = vector.contract ... %q, %k, %none
-         : vector<128x64xf16>, vector<64x64xf16> into vector<128x64xf32>
-    %kept = scf.if %some -> (vector<128x64xf32>) {
-      %inside = arith.select ...
-    } else { ... }
-    %state:3 = scf.if %grown -> ... {
-      %reference = vector.multi_reduction <maxnumf>, ...
-    } else { ... }
-    %p = math.exp2 ...
-    %acc = vector.contract ...
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect",
-                           "::mlir::scf::SCFDialect",
-                           "::mlir::tensor::TensorDialect",
-                           "::mlir::vector::VectorDialect"];
 }
 
 #endif // ATTN_CODEGEN_PASSES_TD

@@ -89,7 +89,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     * `prefetch`: bytes of a stream that are asked for before they are read.
     * `warps`: on a GPU, warps of the block of threads that works on one task, `rows`
       rows each; 0 on a processor.
-    * `stages`: on a GPU, blocks of keys that shared memory holds at once.
+    * `stages`: on a GPU, blocks of keys, or of channels of a projection, that shared
+      memory holds at once.
 
     What holds of them:
 

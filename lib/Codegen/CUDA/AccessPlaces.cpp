@@ -57,7 +57,7 @@ static SmallVector<Value> columnsOf(FragmentDistributor &d, int64_t columns) {
 FailureOr<SmallVector<AccessAxis>> attn::axesOf(FragmentDistributor &d,
                                                 VectorTransferOpInterface op,
                                                 VectorType type,
-                                                Layout layout) {
+                                                FragmentLayout layout) {
   SmallVector<AccessAxis> axes;
   AffineMap map = op.getPermutationMap();
   for (unsigned i = 0; i < map.getNumResults(); ++i) {
@@ -68,7 +68,7 @@ FailureOr<SmallVector<AccessAxis>> attn::axesOf(FragmentDistributor &d,
       return op->emitOpError() << "has no rule for a transfer along a sum of "
                                   "dimensions";
     axis.inBounds = !axis.dim || op.isDimInBounds(i);
-    bool isRow = layout != Layout::Column && i == 0;
+    bool isRow = layout != FragmentLayout::Column && i == 0;
     if (axis.dim) {
       SmallVector<Value> coordinates;
       if (type.getRank() == 2 && type.getDimSize(i) == 1) {
@@ -92,10 +92,10 @@ FailureOr<SmallVector<AccessAxis>> attn::axesOf(FragmentDistributor &d,
 /// For number `i` of a fragment, which of the thread's positions it has along
 /// `axis` of a vector of `type`.
 static int64_t positionOf(FragmentDistributor &d, VectorType type,
-                          Layout layout, unsigned axis, int64_t i) {
+                          FragmentLayout layout, unsigned axis, int64_t i) {
   if (type.getRank() == 2 && type.getDimSize(axis) == 1)
     return 0;
-  if (layout != Layout::Tile)
+  if (layout != FragmentLayout::Tile)
     return i;
   int64_t columnTiles = type.getDimSize(1) / d.unit(), tile = i / (2 * d.side);
   return axis == 0 ? tile / columnTiles * 2 + i / d.side % 2
@@ -104,7 +104,7 @@ static int64_t positionOf(FragmentDistributor &d, VectorType type,
 
 AccessPlace attn::placeOf(FragmentDistributor &d, VectorTransferOpInterface op,
                           VectorType type, ArrayRef<AccessAxis> axes,
-                          Layout layout, int64_t i) {
+                          FragmentLayout layout, int64_t i) {
   AccessPlace place;
   for (Value index : op.getIndices())
     place.indices.push_back(d.scalar(index));

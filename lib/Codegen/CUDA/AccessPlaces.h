@@ -34,12 +34,13 @@ Value conjunction(OpBuilder &b, Location loc, Value x, Value y);
 /// the vector.
 FailureOr<SmallVector<AccessAxis>> axesOf(FragmentDistributor &d,
                                           VectorTransferOpInterface op,
-                                          VectorType type, Layout layout);
+                                          VectorType type,
+                                          FragmentLayout layout);
 
 /// Return the place of number `i` of a fragment.
 AccessPlace placeOf(FragmentDistributor &d, VectorTransferOpInterface op,
-                    VectorType type, ArrayRef<AccessAxis> axes, Layout layout,
-                    int64_t i);
+                    VectorType type, ArrayRef<AccessAxis> axes,
+                    FragmentLayout layout, int64_t i);
 
 } // namespace mlir::attn
 

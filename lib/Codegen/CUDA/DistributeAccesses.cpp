@@ -14,22 +14,22 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-static int64_t numbersOf(FragmentDistributor &d, VectorType type, Layout layout,
-                         RowSplit split) {
+static int64_t numbersOf(FragmentDistributor &d, VectorType type,
+                         FragmentLayout layout, RowSplit split) {
   int64_t columns = type.getDimSize(type.getRank() - 1);
-  if (layout == Layout::Row)
+  if (layout == FragmentLayout::Row)
     return split.tiles * 2;
-  int64_t rows = layout == Layout::Column ? 1 : split.tiles * 2;
+  int64_t rows = layout == FragmentLayout::Column ? 1 : split.tiles * 2;
   return columns / d.unit() * d.side * rows;
 }
 
 /// Load all numbers of a fragment; those outside become `padding`.
 static LogicalResult loadFragment(FragmentDistributor &d,
-                                  vector::TransferReadOp op, Layout layout,
-                                  Fragment &out) {
+                                  vector::TransferReadOp op,
+                                  FragmentLayout layout, Fragment &out) {
   VectorType type = op.getVectorType();
   RowSplit split{1, 1};
-  if (layout != Layout::Column) {
+  if (layout != FragmentLayout::Column) {
     FailureOr<RowSplit> rows = d.split(op, type.getDimSize(0));
     if (failed(rows))
       return failure();
@@ -67,10 +67,10 @@ LogicalResult attn::distributeRead(FragmentDistributor &d,
                                    vector::TransferReadOp op) {
   if (!isa<MemRefType>(op.getBase().getType()))
     return op.emitOpError() << "expects to read memory";
-  if (d.needs(op, Layout::Left) || d.needs(op, Layout::Right))
+  if (d.needs(op, FragmentLayout::Left) || d.needs(op, FragmentLayout::Right))
     return op.emitOpError() << "expects StageCopies to have staged what a "
                                "product reads";
-  return forEachLayout(d, op, [&](Layout layout) -> LogicalResult {
+  return forEachLayout(d, op, [&](FragmentLayout layout) -> LogicalResult {
     Fragment out;
     if (failed(loadFragment(d, op, layout, out)))
       return failure();
@@ -81,7 +81,7 @@ LogicalResult attn::distributeRead(FragmentDistributor &d,
 
 LogicalResult attn::distributeGather(FragmentDistributor &d,
                                      vector::GatherOp op) {
-  return forEachLayout(d, op, [&](Layout layout) -> LogicalResult {
+  return forEachLayout(d, op, [&](FragmentLayout layout) -> LogicalResult {
     const Fragment &indices = d.fragment(op.getIndices(), layout);
     const Fragment &mask = d.fragment(op.getMask(), layout);
     const Fragment &pass = d.fragment(op.getPassThru(), layout);

@@ -66,7 +66,7 @@ struct MatrixProduct {
   /// Registers of the left side's 16 rows `tile` and 16 columns `k`.
   SmallVector<Value> left(int64_t tile, int64_t k) {
     if (attn_gpu::ReadSharedOp read = sharedTileOf(op.getLhs())) {
-      const Fragment &loaded = d.fragment(op.getLhs(), Layout::Left);
+      const Fragment &loaded = d.fragment(op.getLhs(), FragmentLayout::Left);
       if (!loaded.empty()) {
         auto from = loaded.begin() + (tile * depth / 16 + k) * 4;
         return SmallVector<Value>(from, from + 4);
@@ -77,7 +77,7 @@ struct MatrixProduct {
                                k * 16 / kChunkNumbers, split);
       return known;
     }
-    const Fragment &given = d.fragment(op.getLhs(), Layout::Tile);
+    const Fragment &given = d.fragment(op.getLhs(), FragmentLayout::Tile);
     SmallVector<Value> registers;
     for (int64_t half : {0, 1})
       for (int64_t row : {0, 1}) {
@@ -183,16 +183,17 @@ LogicalResult attn::distributeContract(FragmentDistributor &d,
     return op.emitOpError()
            << "expects multiples of 16, got " << type.getDimSize(1)
            << " columns and depth " << depth;
-  MatrixProduct product{d,          op,
-                        *split,     d.sharedTile(right),
-                        *rightRows, type.getDimSize(1) / 8,
-                        depth,      d.fragment(op.getAcc(), Layout::Tile),
-                        element,    {}};
+  MatrixProduct product{
+      d,          op,
+      *split,     d.sharedTile(right),
+      *rightRows, type.getDimSize(1) / 8,
+      depth,      d.fragment(op.getAcc(), FragmentLayout::Tile),
+      element,    {}};
   if (*rightRows)
     product.multiplyRows();
   else
     product.multiplyColumns();
-  d.set(op.getResult(), Layout::Tile, std::move(product.acc));
+  d.set(op.getResult(), FragmentLayout::Tile, std::move(product.acc));
   return success();
 }
 
@@ -223,13 +224,14 @@ static void loadTile(FragmentDistributor &d, attn_gpu::ReadSharedOp op,
         arith::AddIOp::create(d.b, d.loc, d.firstColumn, d.integer(column)));
     out.push_back(LLVM::LoadOp::create(d.b, d.loc, element, at));
   }
-  d.set(op, Layout::Tile, std::move(out));
+  d.set(op, FragmentLayout::Tile, std::move(out));
 }
 
 LogicalResult attn::distributeReadShared(FragmentDistributor &d,
                                          attn_gpu::ReadSharedOp op) {
   auto type = cast<VectorType>(op.getResult().getType());
-  bool isLeft = d.needs(op, Layout::Left), isTile = d.needs(op, Layout::Tile);
+  bool isLeft = d.needs(op, FragmentLayout::Left),
+       isTile = d.needs(op, FragmentLayout::Tile);
   if (!isLeft && !isTile)
     return success();
   FailureOr<RowSplit> split = d.split(op, type.getDimSize(0));
@@ -247,6 +249,6 @@ LogicalResult attn::distributeReadShared(FragmentDistributor &d,
       llvm::append_range(registers,
                          d.loadMatrices(d.sharedTile(op), LanePattern::Left,
                                         tile * 16, k * 2, *split));
-  d.set(op, Layout::Left, std::move(registers));
+  d.set(op, FragmentLayout::Left, std::move(registers));
   return success();
 }

@@ -19,9 +19,10 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-LogicalResult attn::forEachLayout(FragmentDistributor &d, Value value,
-                                  function_ref<LogicalResult(Layout)> rule) {
-  for (Layout layout : kCarriedLayouts)
+LogicalResult
+attn::forEachLayout(FragmentDistributor &d, Value value,
+                    function_ref<LogicalResult(FragmentLayout)> rule) {
+  for (FragmentLayout layout : kCarriedLayouts)
     if (d.needs(value, layout) && failed(rule(layout)))
       return failure();
   return success();
@@ -29,9 +30,9 @@ LogicalResult attn::forEachLayout(FragmentDistributor &d, Value value,
 
 /// Numbers of a thread in a vector of the block.
 static FailureOr<int64_t> sizeOf(FragmentDistributor &d, Operation *op,
-                                 VectorType type, Layout layout) {
+                                 VectorType type, FragmentLayout layout) {
   int64_t columns = type.getDimSize(type.getRank() - 1);
-  if (layout == Layout::Column) {
+  if (layout == FragmentLayout::Column) {
     if (columns % d.unit() != 0)
       return op->emitOpError() << "expects a multiple of " << d.unit()
                                << " columns, got " << columns;
@@ -40,7 +41,7 @@ static FailureOr<int64_t> sizeOf(FragmentDistributor &d, Operation *op,
   FailureOr<RowSplit> split = d.split(op, type.getDimSize(0));
   if (failed(split))
     return failure();
-  if (layout == Layout::Row)
+  if (layout == FragmentLayout::Row)
     return split->tiles * 2;
   if (columns % d.unit() != 0)
     return op->emitOpError() << "expects a multiple of " << d.unit()
@@ -55,7 +56,7 @@ LogicalResult attn::distributeConstant(FragmentDistributor &d, Operation *op) {
   if (!matchPattern(result, m_Constant(&value)) || !value.isSplat())
     return op->emitOpError()
            << "expects the same number everywhere in a vector of a block";
-  return forEachLayout(d, result, [&](Layout layout) -> LogicalResult {
+  return forEachLayout(d, result, [&](FragmentLayout layout) -> LogicalResult {
     FailureOr<int64_t> size = sizeOf(d, op, type, layout);
     if (failed(size))
       return failure();
@@ -88,14 +89,14 @@ static bool isFastExp2(Operation *op) {
 }
 
 /// Whether `value` in `layout` is the number of its column everywhere.
-static bool isColumnNumber(Value value, Layout layout) {
-  if (layout == Layout::Tile) {
+static bool isColumnNumber(Value value, FragmentLayout layout) {
+  if (layout == FragmentLayout::Tile) {
     auto spread = value.getDefiningOp<vector::BroadcastOp>();
     auto row = spread ? dyn_cast<VectorType>(spread.getSourceType()) : nullptr;
     if (!row || row.getRank() != 1)
       return false;
     value = spread.getSource();
-  } else if (layout != Layout::Column) {
+  } else if (layout != FragmentLayout::Column) {
     return false;
   }
   if (auto cast = value.getDefiningOp<arith::IndexCastOp>())
@@ -106,7 +107,7 @@ static bool isColumnNumber(Value value, Layout layout) {
 /// Compare the numbers of columns with what they are limited by, less the part of
 /// them that is the lane's own: the rest is a constant that takes no register.
 static void compareColumns(FragmentDistributor &d, arith::CmpIOp op,
-                           Layout layout) {
+                           FragmentLayout layout) {
   const Fragment &limits = d.fragment(op.getRhs(), layout);
   int64_t columnTiles =
       cast<VectorType>(op.getType()).getShape().back() / d.unit();
@@ -117,8 +118,9 @@ static void compareColumns(FragmentDistributor &d, arith::CmpIOp op,
     if (!rest)
       rest = arith::SubIOp::create(d.b, d.loc, limit, d.firstColumn,
                                    arith::IntegerOverflowFlags::nsw);
-    int64_t tile =
-        layout == Layout::Tile ? i / (2 * d.side) % columnTiles : i / d.side;
+    int64_t tile = layout == FragmentLayout::Tile
+                       ? i / (2 * d.side) % columnTiles
+                       : i / d.side;
     out.push_back(arith::CmpIOp::create(d.b, d.loc, op.getPredicate(),
                                         d.integer(tile * d.unit() + i % d.side),
                                         rest));
@@ -129,7 +131,7 @@ static void compareColumns(FragmentDistributor &d, arith::CmpIOp op,
 /// Whether `op` compares numbers of columns, of 32 bits, with limits from which the
 /// lane's own part can be taken.
 static bool isColumnCompare(FragmentDistributor &d, Operation *op,
-                            Layout layout) {
+                            FragmentLayout layout) {
   auto compare = dyn_cast<arith::CmpIOp>(op);
   return compare && getElementTypeOrSelf(compare.getLhs()).isInteger(32) &&
          compare.getPredicate() < arith::CmpIPredicate::ult &&
@@ -143,7 +145,7 @@ LogicalResult attn::distributeElementwise(FragmentDistributor &d,
   auto type = cast<VectorType>(result.getType());
   Type element = type.getElementType();
   OperationName fma(LLVM::FMAOp::getOperationName(), op->getContext());
-  return forEachLayout(d, result, [&](Layout layout) -> LogicalResult {
+  return forEachLayout(d, result, [&](FragmentLayout layout) -> LogicalResult {
     FailureOr<int64_t> size = sizeOf(d, op, type, layout);
     if (failed(size))
       return failure();
@@ -153,7 +155,7 @@ LogicalResult attn::distributeElementwise(FragmentDistributor &d,
     }
     Fragment out;
     auto truncate = dyn_cast<arith::TruncFOp>(op);
-    if (truncate && layout == Layout::Tile &&
+    if (truncate && layout == FragmentLayout::Tile &&
         element.getIntOrFloatBitWidth() == 16 &&
         getElementTypeOrSelf(truncate.getIn().getType()).isF32()) {
       truncatePairs(d, d.fragment(truncate.getIn(), layout), element, out);
@@ -187,12 +189,12 @@ LogicalResult attn::distributeElementwise(FragmentDistributor &d,
 
 LogicalResult attn::distributeStep(FragmentDistributor &d, vector::StepOp op) {
   auto type = op.getType();
-  return forEachLayout(d, op, [&](Layout layout) -> LogicalResult {
+  return forEachLayout(d, op, [&](FragmentLayout layout) -> LogicalResult {
     FailureOr<int64_t> size = sizeOf(d, op, type, layout);
     if (failed(size))
       return failure();
     Fragment out;
-    if (layout == Layout::Row) {
+    if (layout == FragmentLayout::Row) {
       RowSplit split = *d.split(op, type.getDimSize(0));
       for (int64_t i = 0; i < *size; ++i)
         out.push_back(d.rowIndex(split, i / 2, i % 2));
@@ -222,7 +224,7 @@ LogicalResult attn::distributeBroadcast(FragmentDistributor &d,
   VectorType type = op.getResultVectorType();
   auto source = dyn_cast<VectorType>(op.getSourceType());
   bool isScalar = !source || source.getRank() == 0;
-  return forEachLayout(d, op, [&](Layout layout) -> LogicalResult {
+  return forEachLayout(d, op, [&](FragmentLayout layout) -> LogicalResult {
     FailureOr<int64_t> size = sizeOf(d, op, type, layout);
     if (failed(size))
       return failure();
@@ -234,17 +236,17 @@ LogicalResult attn::distributeBroadcast(FragmentDistributor &d,
       d.set(op, layout, Fragment(*size, value));
       return success();
     }
-    Layout from =
-        source.getRank() == 1 ? Layout::Column : layoutOfShape(source);
+    FragmentLayout from =
+        source.getRank() == 1 ? FragmentLayout::Column : layoutOfShape(source);
     const Fragment &given = d.fragment(op.getSource(), from);
     if (from == layout) {
       d.set(op, layout, Fragment(given));
       return success();
     }
-    if (layout != Layout::Tile)
+    if (layout != FragmentLayout::Tile)
       return op.emitOpError() << "has no rule for " << source << " to " << type;
     d.set(op, layout,
-          fillTile(given, from == Layout::Row, *size,
+          fillTile(given, from == FragmentLayout::Row, *size,
                    type.getDimSize(1) / d.unit(), d.side));
     return success();
   });
@@ -255,9 +257,9 @@ LogicalResult attn::distributeShapeCast(FragmentDistributor &d,
   VectorType from = op.getSourceVectorType(), to = op.getResultVectorType();
   VectorType wider = from.getRank() == 2 ? from : to;
   if (from.getRank() + to.getRank() != 3 ||
-      layoutOfShape(wider) == Layout::Tile)
+      layoutOfShape(wider) == FragmentLayout::Tile)
     return op.emitOpError() << "has no rule for " << from << " to " << to;
-  Layout layout = layoutOfShape(wider);
+  FragmentLayout layout = layoutOfShape(wider);
   d.set(op, layout, Fragment(d.fragment(op.getSource(), layout)));
   return success();
 }
@@ -275,7 +277,7 @@ LogicalResult attn::distributeSlice(FragmentDistributor &d,
     return op.emitOpError() << "expects all rows and multiples of " << d.unit()
                             << " columns, got columns " << start << " to "
                             << start + to.getDimSize(1);
-  const Fragment &given = d.fragment(op.getSource(), Layout::Tile);
+  const Fragment &given = d.fragment(op.getSource(), FragmentLayout::Tile);
   int64_t fromTiles = from.getDimSize(1) / d.unit(),
           toTiles = to.getDimSize(1) / d.unit();
   Fragment out;
@@ -284,7 +286,7 @@ LogicalResult attn::distributeSlice(FragmentDistributor &d,
     if (tile >= 0 && tile < toTiles)
       out.push_back(given[i]);
   }
-  d.set(op, Layout::Tile, std::move(out));
+  d.set(op, FragmentLayout::Tile, std::move(out));
   return success();
 }
 
@@ -299,8 +301,8 @@ static Value combine(FragmentDistributor &d, vector::CombiningKind kind,
 
 /// Reduce each row of a tile.
 static void reduceRows(FragmentDistributor &d, vector::MultiDimReductionOp op) {
-  const Fragment &given = d.fragment(op.getSource(), Layout::Tile);
-  const Fragment &acc = d.fragment(op.getAcc(), Layout::Row);
+  const Fragment &given = d.fragment(op.getSource(), FragmentLayout::Tile);
+  const Fragment &acc = d.fragment(op.getAcc(), FragmentLayout::Row);
   int64_t columnTiles = op.getSourceVectorType().getDimSize(1) / d.unit();
   Fragment out;
   for (size_t row = 0; row < acc.size(); ++row) {
@@ -314,7 +316,7 @@ static void reduceRows(FragmentDistributor &d, vector::MultiDimReductionOp op) {
       all = combine(d, op.getKind(), all, d.shuffleXor(all, lanes));
     out.push_back(combine(d, op.getKind(), acc[row], all));
   }
-  d.set(op.getResult(), Layout::Row, std::move(out));
+  d.set(op.getResult(), FragmentLayout::Row, std::move(out));
 }
 
 /// Reduce all of a vector of i1 to one number that all threads know, or all of
@@ -359,7 +361,7 @@ LogicalResult attn::distributeReduction(FragmentDistributor &d,
   if (!isa<VectorType>(op.getResult().getType()))
     return reduceAll(d, op);
   if (source.getRank() != 2 || !op.isReducedDim(1) || op.isReducedDim(0) ||
-      layoutOfShape(source) != Layout::Tile)
+      layoutOfShape(source) != FragmentLayout::Tile)
     return op.emitOpError() << "expects to reduce the columns of a matrix, or "
                                "all of a vector";
   reduceRows(d, op);

@@ -230,11 +230,12 @@ LogicalResult attn::distributeExactContract(FragmentDistributor &d,
                        type.getDimSize(1) / d.unit(),
                        op.getLhsType().getDimSize(1),
                        type.getElementType()};
-  const Fragment &acc = d.fragment(op.getAcc(), Layout::Tile);
+  const Fragment &acc = d.fragment(op.getAcc(), FragmentLayout::Tile);
   attn_gpu::ReadSharedOp left = sharedTileOf(op.getLhs());
-  Fragment sums =
-      left ? product.fromShared(d.sharedTile(left), acc)
-           : product.fromRegisters(d.fragment(op.getLhs(), Layout::Tile), acc);
-  d.set(op.getResult(), Layout::Tile, std::move(sums));
+  Fragment sums = left
+                      ? product.fromShared(d.sharedTile(left), acc)
+                      : product.fromRegisters(
+                            d.fragment(op.getLhs(), FragmentLayout::Tile), acc);
+  d.set(op.getResult(), FragmentLayout::Tile, std::move(sums));
   return success();
 }

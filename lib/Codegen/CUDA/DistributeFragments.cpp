@@ -18,13 +18,13 @@
 // FragmentLayouts.h says which thread has which number.
 
 #include "FragmentDistributor.h"
-#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/CudaPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_DISTRIBUTEFRAGMENTS
-#include "attn/Codegen/Passes.h.inc"
+#include "attn/Codegen/CudaPasses.h.inc"
 } // namespace mlir::attn
 
 using namespace mlir;

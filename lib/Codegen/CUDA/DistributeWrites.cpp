@@ -158,7 +158,8 @@ struct TileWriter {
     for (int64_t tile = 0; tile < columnTiles; ++tile) {
       int64_t i = ((row / 2 * columnTiles + tile) * 2 + row % 2) * side;
       auto place = [&](int64_t c) {
-        return placeOf(d, transfer, type, axes, Layout::Tile, i + c).indices;
+        return placeOf(d, transfer, type, axes, FragmentLayout::Tile, i + c)
+            .indices;
       };
       if (atOnce) {
         Type element = type.getElementType();
@@ -260,7 +261,8 @@ static void buildChoice(FragmentDistributor &d, Value condition,
 
 static void writeTile(FragmentDistributor &d, vector::TransferWriteOp op,
                       ArrayRef<AccessAxis> axes, RowSplit split) {
-  TileWriter writer{d, op, axes, d.fragment(op.getVector(), Layout::Tile)};
+  TileWriter writer{d, op, axes,
+                    d.fragment(op.getVector(), FragmentLayout::Tile)};
   Value mine = isWriter(d, split), memory = d.scalar(op.getBase());
   auto writeNumbers = [&] { writer.write(mine, /*atOnce=*/false); };
   auto writePairs = [&] { writer.write(mine, /*atOnce=*/true); };
@@ -284,7 +286,7 @@ LogicalResult attn::distributeWrite(FragmentDistributor &d,
   if (type.getRank() == 0 || op.getMask() ||
       !isa<MemRefType>(op.getBase().getType()))
     return op.emitOpError() << "expects to write memory, without a mask";
-  Layout layout = layoutOfShape(type);
+  FragmentLayout layout = layoutOfShape(type);
   FailureOr<RowSplit> split = d.split(op, type.getDimSize(0));
   if (failed(split))
     return failure();
@@ -292,17 +294,17 @@ LogicalResult attn::distributeWrite(FragmentDistributor &d,
   FailureOr<SmallVector<AccessAxis>> axes = axesOf(d, transfer, type, layout);
   if (failed(axes))
     return failure();
-  if (layout == Layout::Tile) {
+  if (layout == FragmentLayout::Tile) {
     writeTile(d, op, *axes, *split);
     return success();
   }
-  if (layout == Layout::Column)
+  if (layout == FragmentLayout::Column)
     return op.emitOpError() << "has no rule for a vector of one row";
   // The four lanes of a row hold the same number; the first writes it.
   Value mine = arith::CmpIOp::create(d.b, d.loc, arith::CmpIPredicate::eq,
                                      d.firstColumn, d.integer(0));
   mine = conjunction(d.b, d.loc, mine, isWriter(d, *split));
-  const Fragment &given = d.fragment(op.getVector(), Layout::Row);
+  const Fragment &given = d.fragment(op.getVector(), FragmentLayout::Row);
   for (size_t i = 0; i < given.size(); ++i) {
     AccessPlace place = placeOf(d, transfer, type, *axes, layout, i);
     Value valid = conjunction(d.b, d.loc, mine, place.valid);

@@ -35,7 +35,8 @@ FragmentDistributor::FragmentDistributor(gpu::GPUFuncOp function, int64_t warps)
 // The map
 //===----------------------------------------------------------------------===//
 
-const Fragment &FragmentDistributor::fragment(Value value, Layout layout) {
+const Fragment &FragmentDistributor::fragment(Value value,
+                                              FragmentLayout layout) {
   return fragments[{value.getAsOpaquePointer(), static_cast<unsigned>(layout)}];
 }
 
@@ -43,7 +44,8 @@ const Fragment &FragmentDistributor::fragment(Value value) {
   return fragment(value, layoutOfShape(cast<VectorType>(value.getType())));
 }
 
-void FragmentDistributor::set(Value value, Layout layout, Fragment fragment) {
+void FragmentDistributor::set(Value value, FragmentLayout layout,
+                              Fragment fragment) {
   fragments[{value.getAsOpaquePointer(), static_cast<unsigned>(layout)}] =
       std::move(fragment);
 }
@@ -58,17 +60,17 @@ FailureOr<RowSplit> FragmentDistributor::split(Operation *op, int64_t rows) {
                            << " warps, or a multiple, got " << rows << " rows";
 }
 
-int64_t FragmentDistributor::fragmentSize(Value value, Layout layout) {
+int64_t FragmentDistributor::fragmentSize(Value value, FragmentLayout layout) {
   auto type = cast<VectorType>(value.getType());
   int64_t rows = type.getDimSize(0);
   int64_t columns = type.getDimSize(type.getRank() - 1);
   int64_t tiles = std::max<int64_t>(1, rows / (kTileRows * warps));
   switch (layout) {
-  case Layout::Tile:
+  case FragmentLayout::Tile:
     return tiles * (columns / unit()) * 2 * side;
-  case Layout::Row:
+  case FragmentLayout::Row:
     return tiles * 2;
-  case Layout::Column:
+  case FragmentLayout::Column:
     return columns / unit() * side;
   default:
     return 0;
@@ -81,7 +83,7 @@ void FragmentDistributor::flatten(Value value, SmallVectorImpl<Value> &out) {
     out.push_back(scalar(value));
     return;
   }
-  for (Layout layout : kCarriedLayouts)
+  for (FragmentLayout layout : kCarriedLayouts)
     if (needs(value, layout))
       llvm::append_range(out, fragment(value, layout));
 }
@@ -100,7 +102,7 @@ void FragmentDistributor::unflatten(ValueRange values, ValueRange flat) {
       flat = flat.drop_front();
       continue;
     }
-    for (Layout layout : kCarriedLayouts) {
+    for (FragmentLayout layout : kCarriedLayouts) {
       if (!needs(value, layout))
         continue;
       int64_t size = fragmentSize(value, layout);
@@ -280,7 +282,7 @@ LogicalResult FragmentDistributor::distributeIf(scf::IfOp op) {
       types.push_back(result.getType());
       continue;
     }
-    for (Layout layout : kCarriedLayouts)
+    for (FragmentLayout layout : kCarriedLayouts)
       if (needs(result, layout))
         types.append(fragmentSize(result, layout), type.getElementType());
   }
@@ -317,7 +319,7 @@ LogicalResult FragmentDistributor::distributeWhile(scf::WhileOp op) {
       results.push_back(result.getType());
       continue;
     }
-    for (Layout layout : kCarriedLayouts)
+    for (FragmentLayout layout : kCarriedLayouts)
       if (needs(result, layout))
         results.append(fragmentSize(result, layout), type.getElementType());
   }

@@ -59,11 +59,11 @@ public:
 
   // The map.
   Value scalar(Value value) { return scalars.lookupOrDefault(value); }
-  const Fragment &fragment(Value value, Layout layout);
+  const Fragment &fragment(Value value, FragmentLayout layout);
   const Fragment &fragment(Value value);
-  void set(Value value, Layout layout, Fragment fragment);
+  void set(Value value, FragmentLayout layout, Fragment fragment);
   void mapScalar(Value from, Value to) { scalars.map(from, to); }
-  bool needs(Value value, Layout layout) const {
+  bool needs(Value value, FragmentLayout layout) const {
     return layouts.needs(value, layout);
   }
   FailureOr<RowSplit> split(Operation *op, int64_t rows);
@@ -154,7 +154,7 @@ private:
   void flatten(Value value, SmallVectorImpl<Value> &out);
   void flatten(ValueRange values, SmallVectorImpl<Value> &out);
   void unflatten(ValueRange values, ValueRange flat);
-  int64_t fragmentSize(Value value, Layout layout);
+  int64_t fragmentSize(Value value, FragmentLayout layout);
   Value lanePointer(SharedTile tile, LanePattern pattern, int64_t low,
                     RowSplit split);
 
@@ -210,7 +210,7 @@ LogicalResult distributeExactContract(FragmentDistributor &d,
 /// Call `rule(layout)` for each layout of tiles, rows and columns that is needed
 /// of `value`.
 LogicalResult forEachLayout(FragmentDistributor &d, Value value,
-                            function_ref<LogicalResult(Layout)> rule);
+                            function_ref<LogicalResult(FragmentLayout)> rule);
 
 } // namespace mlir::attn
 

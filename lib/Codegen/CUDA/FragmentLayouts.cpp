@@ -19,12 +19,13 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-Layout attn::layoutOfShape(VectorType type) {
+FragmentLayout attn::layoutOfShape(VectorType type) {
   if (type.getRank() == 1)
-    return Layout::Row;
+    return FragmentLayout::Row;
   if (type.getDimSize(1) == 1)
-    return Layout::Row;
-  return type.getDimSize(0) == 1 ? Layout::Column : Layout::Tile;
+    return FragmentLayout::Row;
+  return type.getDimSize(0) == 1 ? FragmentLayout::Column
+                                 : FragmentLayout::Tile;
 }
 
 FragmentLayouts::FragmentLayouts(gpu::GPUFuncOp function) {
@@ -46,8 +47,9 @@ void FragmentLayouts::need(Value value, unsigned layouts) {
   auto type = dyn_cast<VectorType>(value.getType());
   if (!type || type.getRank() == 0)
     return;
-  if ((layouts & bit(Layout::Left)) && !sharedTileOf(value))
-    layouts = (layouts & ~bit(Layout::Left)) | bit(Layout::Tile);
+  if ((layouts & bit(FragmentLayout::Left)) && !sharedTileOf(value))
+    layouts =
+        (layouts & ~bit(FragmentLayout::Left)) | bit(FragmentLayout::Tile);
   unsigned &known = needed[value];
   changed |= (known | layouts) != known;
   known |= layouts;
@@ -89,13 +91,13 @@ void FragmentLayouts::visitVectorOp(Operation *op) {
   };
   llvm::TypeSwitch<Operation *>(op)
       .Case<vector::ContractionOp>([&](auto contract) {
-        need(contract.getLhs(), Layout::Left);
-        need(contract.getRhs(), Layout::Right);
-        need(contract.getAcc(), Layout::Tile);
+        need(contract.getLhs(), FragmentLayout::Left);
+        need(contract.getRhs(), FragmentLayout::Right);
+        need(contract.getAcc(), FragmentLayout::Tile);
       })
       .Case<vector::MultiDimReductionOp>([&](auto reduction) {
         need(reduction.getSource(), shape(reduction.getSource()));
-        need(reduction.getAcc(), Layout::Row);
+        need(reduction.getAcc(), FragmentLayout::Row);
       })
       .Case<vector::ShapeCastOp>([&](auto cast) {
         bool widens = cast.getResultVectorType().getRank() == 2;
@@ -105,8 +107,9 @@ void FragmentLayouts::visitVectorOp(Operation *op) {
       .Case<vector::BroadcastOp>([&](auto broadcast) {
         auto type = dyn_cast<VectorType>(broadcast.getSourceType());
         if (type && type.getRank() > 0)
-          need(broadcast.getSource(),
-               type.getRank() == 1 ? Layout::Column : layoutOfShape(type));
+          need(broadcast.getSource(), type.getRank() == 1
+                                          ? FragmentLayout::Column
+                                          : layoutOfShape(type));
       })
       .Case<vector::TransferWriteOp>([&](auto write) {
         if (write.getVectorType().getRank() > 0)
@@ -115,7 +118,7 @@ void FragmentLayouts::visitVectorOp(Operation *op) {
           need(write.getMask(), shape(write.getVector()));
       })
       .Case<vector::ExtractStridedSliceOp>(
-          [&](auto slice) { need(slice.getSource(), Layout::Tile); })
+          [&](auto slice) { need(slice.getSource(), FragmentLayout::Tile); })
       .Default([&](Operation *other) {
         for (Value operand : other->getOperands())
           for (Value result : other->getResults())

@@ -23,15 +23,15 @@
 
 namespace mlir::attn {
 
-enum class Layout : unsigned { Tile = 0, Row, Column, Left, Right };
+enum class FragmentLayout : unsigned { Tile = 0, Row, Column, Left, Right };
 
 /// The layouts in which loops and branches can carry a value.
-constexpr Layout kCarriedLayouts[] = {Layout::Tile, Layout::Row,
-                                      Layout::Column};
+constexpr FragmentLayout kCarriedLayouts[] = {
+    FragmentLayout::Tile, FragmentLayout::Row, FragmentLayout::Column};
 
 /// The layout of a matrix of the block, by its shape: with one column it is a
 /// Row, with one row a Column.
-Layout layoutOfShape(VectorType type);
+FragmentLayout layoutOfShape(VectorType type);
 
 /// Return the read of shared memory that `value` is, or is extended from to a
 /// wider type; null if it is another value.
@@ -43,16 +43,16 @@ public:
   explicit FragmentLayouts(gpu::GPUFuncOp function);
 
   /// Return whether a use needs `value` in `layout`.
-  bool needs(Value value, Layout layout) const {
+  bool needs(Value value, FragmentLayout layout) const {
     return needed.lookup(value) & bit(layout);
   }
 
 private:
-  static unsigned bit(Layout layout) {
+  static unsigned bit(FragmentLayout layout) {
     return 1u << static_cast<unsigned>(layout);
   }
   void need(Value value, unsigned layouts);
-  void need(Value value, Layout layout) { need(value, bit(layout)); }
+  void need(Value value, FragmentLayout layout) { need(value, bit(layout)); }
   void unify(ArrayRef<Value> values);
   void visit(Operation *op);
   void visitVectorOp(Operation *op);

@@ -17,7 +17,7 @@
 
 #include "ProductReads.h"
 
-#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/CudaPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -27,7 +27,7 @@
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_SPECIALIZEKERNELS
-#include "attn/Codegen/Passes.h.inc"
+#include "attn/Codegen/CudaPasses.h.inc"
 } // namespace mlir::attn
 
 using namespace mlir;

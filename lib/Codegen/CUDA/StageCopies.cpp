@@ -28,7 +28,7 @@
 
 #include "StagedReads.h"
 
-#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/CudaPasses.h"
 #include "attn/Codegen/Workspace.h"
 #include "attn/IR/AttnDialect.h"
 #include "attn/IR/AttnGpuOps.h"
@@ -44,7 +44,7 @@
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_STAGECOPIES
-#include "attn/Codegen/Passes.h.inc"
+#include "attn/Codegen/CudaPasses.h.inc"
 } // namespace mlir::attn
 
 using namespace mlir;

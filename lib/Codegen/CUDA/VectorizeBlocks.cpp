@@ -18,7 +18,7 @@
 #include "TileReads.h"
 #include "TileVectors.h"
 
-#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/CudaPasses.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,7 +33,7 @@
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_VECTORIZEBLOCKS
-#include "attn/Codegen/Passes.h.inc"
+#include "attn/Codegen/CudaPasses.h.inc"
 } // namespace mlir::attn
 
 using namespace mlir;
