@@ -73,7 +73,9 @@ struct BlockTile {
 
 /// Return how many keys a block of heads of `channels` channels of `bits` bits has
 /// where rows are few.
-static int64_t chooseKeys(int64_t channels, int64_t bits) {
+static int64_t chooseKeys(int64_t channels, int64_t bits, Precision precision) {
+  if (precision != Precision::Exact)
+    return channels > kManyKeysChannels ? kSomeKeys : kManyKeys;
   if (bits > 16)
     return channels > kWideBlockChannels ? kUnit : kSomeKeys;
   return channels > kLongBlockChannels ? kSomeKeys : kManyKeys;
@@ -83,9 +85,10 @@ static int64_t chooseKeys(int64_t channels, int64_t bits) {
 /// channels of `bits` bits.
 static BlockTile chooseTile(const AttentionShape &shape, int64_t headSize,
                             int64_t valueSize, int64_t bits,
-                            const TargetInfo &target, bool few) {
+                            const TargetInfo &target, bool few,
+                            Precision precision) {
   int64_t channels = std::max(headSize, valueSize);
-  int64_t keys = chooseKeys(channels, bits);
+  int64_t keys = chooseKeys(channels, bits, precision);
   if (few)
     return {{kUnit, 1}, keys};
   // Short sequences leave no warp without work.
@@ -142,11 +145,13 @@ int64_t attn::getFewBlockRows(const AttentionShape &shape, bool folds) {
 ScheduleAttr attn::chooseBlockSchedule(MLIRContext *context,
                                        const AttentionShape &shape,
                                        int64_t bits, const TargetInfo &target,
-                                       bool few, bool folds) {
+                                       bool few, bool folds,
+                                       Precision precision) {
   int64_t headSize = llvm::alignTo(shape.headSize, kUnit),
           valueSize = llvm::alignTo(shape.valueSize, kUnit), stages = kStages,
           group = getGroupSize(shape);
-  BlockTile tile = chooseTile(shape, headSize, valueSize, bits, target, few);
+  BlockTile tile =
+      chooseTile(shape, headSize, valueSize, bits, target, few, precision);
   // A single row of each head needs no more than the memory of the query.
   bool isSingle = few && shape.rows == 1 && group > 1 && group <= kFewBlockRows;
   bool isSplit = few && chooseChunk(shape.keys, tile.keys) > 0;
@@ -169,7 +174,7 @@ ScheduleAttr attn::chooseBlockSchedule(MLIRContext *context,
                            task.rows, isWide ? kWideColumns : kColumns,
                            isWide ? kWideLanes : kLanes, chunk,
                            isSingle || folded > 0, /*streams=*/0,
-                           /*prefetch=*/0, task.warps, stages);
+                           /*prefetch=*/0, task.warps, stages, precision);
 }
 
 /// Blocks of threads of a projection below which a GPU is better off with smaller

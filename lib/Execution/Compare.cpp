@@ -27,13 +27,30 @@ static double weightRounding(ElementKind kind) {
   return kind == ElementKind::F16 ? 0x1p-11 : 0;
 }
 
+/// What rounding a factor to tf32 costs, relative to it.
+constexpr double kFactorRounding = 0x1p-11;
+
+/// Return how much a score may be off for factors that are rounded.
+static double roundedScore(const ErrorTerms &terms) {
+  return 2 * kFactorRounding * terms.roundedProducts.value_or(0);
+}
+
+/// Return the relative error of weights and values for the same reason: a weight is a
+/// quotient of exponentials of two scores.
+static double roundedFactors(const ErrorTerms &terms) {
+  if (!terms.roundedProducts)
+    return 0;
+  return std::expm1(2 * roundedScore(terms)) + 2 * kFactorRounding;
+}
+
 double mlir::attn::outputLimit(const ErrorTerms &terms) {
-  return 2 * terms.plainError +
-         (scoreTerm(terms) + weightRounding(terms.kind)) * terms.largestValue;
+  return 2 * terms.plainError + (scoreTerm(terms) + roundedFactors(terms) +
+                                 weightRounding(terms.kind)) *
+                                    terms.largestValue;
 }
 
 double mlir::attn::lseLimit(const ErrorTerms &terms) {
-  return 2 * terms.plainError + scoreTerm(terms);
+  return 2 * terms.plainError + scoreTerm(terms) + roundedScore(terms);
 }
 
 /// Return the distance between two elements: 0 for the same infinity or two

@@ -149,11 +149,20 @@ static llvm::Error checkOptions(func::FuncOp function,
           : "--benchmark expects --device=cpu: the interpreter is not timed");
 }
 
+/// Return whether factors of f32 products are rounded to tf32.
+static bool roundsFactors(ModuleOp module, const RunOptions &options) {
+  auto given = module->getAttrOfType<StringAttr>(kPrecisionAttrName);
+  StringRef precision =
+      options.precision.empty() && given ? given.getValue() : options.precision;
+  return isGpu(options.device) && precision == "tf32";
+}
+
 /// Compile `module` for `target`, to run on the device of `options`.
 static llvm::Expected<std::unique_ptr<Executor>>
 compile(ModuleOp module, StringRef target, const RunOptions &options) {
   CompileOptions compileOptions;
   compileOptions.target = target.str();
+  compileOptions.precision = options.precision;
   CudaRunOptions cuda = options.cuda;
   cuda.isEmulated = options.device == Device::CudaEmulated;
   auto executor = Executor::compile(module, compileOptions, cuda);
@@ -198,7 +207,8 @@ llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
     if (llvm::Error error = writeNpy(path, result))
       return std::move(error);
   if (options.verify) {
-    auto verification = verifyResults(*function, *inputs, report.results);
+    auto verification = verifyResults(*function, *inputs, report.results,
+                                      roundsFactors(module, options));
     if (!verification)
       return verification.takeError();
     report.verification = *verification;

@@ -43,6 +43,23 @@ static double largestMagnitude(const HostTensor &tensor) {
   return largest;
 }
 
+/// Return the largest length of a vector of finite numbers along the last dimension
+/// of `tensor`.
+static double largestLength(const HostTensor &tensor) {
+  double largest = 0, sum = 0;
+  int64_t channels = tensor.getShape().back(), count = 0;
+  tensor.forEach([&](int64_t offset) {
+    double x = tensor.load(offset);
+    if (std::isfinite(x))
+      sum += x * x;
+    if (++count % channels != 0)
+      return;
+    largest = std::max(largest, std::sqrt(sum));
+    sum = 0;
+  });
+  return largest;
+}
+
 /// Return how near `comparison` is to its limit; infinite beyond every limit.
 static double severity(const Comparison &comparison) {
   if (comparison.maxError == 0)
@@ -161,11 +178,10 @@ static llvm::Error judgeFunction(Verification &verification,
 
 /// Let the reference, and the interpreter with its limits, judge the results
 /// of `op`, which is all that `function` computes.
-static llvm::Error judgeAttention(Verification &verification,
-                                  func::FuncOp function, SdpaOp op,
-                                  ArrayRef<HostTensor> inputs,
-                                  ArrayRef<HostTensor> results,
-                                  ArrayRef<HostTensor> interpreted) {
+static llvm::Error
+judgeAttention(Verification &verification, func::FuncOp function, SdpaOp op,
+               ArrayRef<HostTensor> inputs, ArrayRef<HostTensor> results,
+               ArrayRef<HostTensor> interpreted, bool roundsFactors) {
   AttentionProblem problem = getProblem(op, inputs);
   auto exact = computeReference(problem);
   if (!exact)
@@ -179,6 +195,11 @@ static llvm::Error judgeAttention(Verification &verification,
   terms.kind = problem.query->getKind();
   terms.largestScore = exact->largestScore;
   terms.largestValue = exact->largestValue;
+  // A sum of products is at most the product of the lengths of both vectors.
+  if (roundsFactors && terms.kind == ElementKind::F32)
+    terms.roundedProducts = std::fabs(op.getScaleValue()) *
+                            largestLength(*problem.query) *
+                            largestLength(*problem.key);
   Operation *terminator = function.getBody().front().getTerminator();
   for (auto [number, value] : llvm::enumerate(terminator->getOperands())) {
     Expectation expected{&exact->output, &plain->output, &exact->mayShow};
@@ -236,9 +257,14 @@ static llvm::Error judgeAll(Verification &verification, func::FuncOp function,
                             ArrayRef<HostTensor> inputs,
                             ArrayRef<HostTensor> results,
                             ArrayRef<HostTensor> exact,
-                            const AttentionStatistics &statistics) {
+                            const AttentionStatistics &statistics,
+                            bool roundsFactors) {
   if (SdpaOp op = getSingleAttention(function))
-    return judgeAttention(verification, function, op, inputs, results, exact);
+    return judgeAttention(verification, function, op, inputs, results, exact,
+                          roundsFactors);
+  if (roundsFactors)
+    return llvm::createStringError(
+        "expects a function of one attn.sdpa to verify products of tf32");
   if (LinearAttentionOp op = getSingleLinearAttention(function))
     return judgeLinearAttention(verification, function, op, inputs, results,
                                 exact);
@@ -248,15 +274,15 @@ static llvm::Error judgeAll(Verification &verification, func::FuncOp function,
 
 llvm::Expected<Verification>
 mlir::attn::verifyResults(func::FuncOp function, ArrayRef<HostTensor> inputs,
-                          ArrayRef<HostTensor> results) {
+                          ArrayRef<HostTensor> results, bool roundsFactors) {
   AttentionStatistics statistics;
   auto exact = interpretOnHost(function, inputs, Arithmetic::Exact, statistics);
   if (!exact)
     return exact.takeError();
   Verification verification;
   verification.operations = statistics.operations;
-  if (llvm::Error error =
-          judgeAll(verification, function, inputs, results, *exact, statistics))
+  if (llvm::Error error = judgeAll(verification, function, inputs, results,
+                                   *exact, statistics, roundsFactors))
     return std::move(error);
   return verification;
 }

@@ -76,7 +76,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t columns, int64_t lanes,
                                    int64_t chunk, bool, int64_t streams,
                                    int64_t prefetch, int64_t warps,
-                                   int64_t stages) {
+                                   int64_t stages, Precision precision) {
   // schedule-C1
   if (blockM <= 0 || blockN <= 0 || rows <= 0 || columns <= 0 || lanes <= 0)
     return emitError() << "expects the sizes of a schedule to be positive";
@@ -118,6 +118,16 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (warps > 0 && blockM != rows * warps)
     return emitError() << "expects 'block_m' to be 'rows' of each of " << warps
                        << " warps, got " << blockM << " and " << rows;
+  // schedule-C10
+  if (warps > 0 && ((lanes != 2 && lanes != 4) || columns != 4 * lanes))
+    return emitError() << "expects 'lanes' of a thread to be 2 or 4 and "
+                          "'columns' to be those of 4 threads, got "
+                       << lanes << " and " << columns;
+  // schedule-C11
+  if (precision != Precision::Exact && (warps == 0 || lanes != 4))
+    return emitError() << "expects 'warps' and 4 'lanes' with a 'precision' of "
+                       << stringifyPrecision(precision) << ", got " << warps
+                       << " and " << lanes;
   return success();
 }
 

@@ -234,7 +234,7 @@ static void finishPhase(OpPassManager &pm, const PhaseInfo &info, int number,
 }
 
 void attn::buildCpuPipeline(OpPassManager &pm, const CompileOptions &options) {
-  pm.addPass(createSetTarget({options.target}));
+  pm.addPass(createSetTarget({options.target, options.precision}));
   int number = 0;
   for (const PhaseInfo &info : kPhases) {
     if (info.phase > options.stopAfter || info.phase == Phase::Object)
@@ -251,7 +251,7 @@ void attn::buildCpuPipeline(OpPassManager &pm, const CompileOptions &options) {
 }
 
 void attn::buildCudaPipeline(OpPassManager &pm, const CompileOptions &options) {
-  pm.addPass(createSetTarget({options.target}));
+  pm.addPass(createSetTarget({options.target, options.precision}));
   int number = 0;
   for (const PhaseInfo &info : kPhases) {
     if (info.phase > options.stopAfter || info.phase == Phase::Object)
@@ -286,6 +286,9 @@ struct RoadOptions : PassPipelineOptions<RoadOptions> {
   Option<std::string> target{
       *this, "target",
       llvm::cl::desc("host, TRIPLE, TRIPLE:CPU or sm_80,sm_90")};
+  Option<std::string> precision{
+      *this, "precision",
+      llvm::cl::desc("how a GPU multiplies f32: exact, tf32 or tf32x3")};
   Option<std::string> stopAfter{*this, "stop-after",
                                 llvm::cl::desc("the last phase to run"),
                                 llvm::cl::init("llvm")};
@@ -315,6 +318,7 @@ static void registerRoad(StringRef name, StringRef description,
       name, description, [build](OpPassManager &pm, const RoadOptions &flags) {
         CompileOptions options;
         options.target = flags.target;
+        options.precision = flags.precision;
         std::optional<Phase> last = findPhase(flags.stopAfter);
         options.stopAfter = last.value_or(Phase::Input);
         build(pm, options);

@@ -57,7 +57,8 @@ static ScheduleAttr withoutChunks(ScheduleAttr schedule) {
       schedule.getContext(), schedule.getBlockM(), schedule.getBlockN(),
       schedule.getRows(), schedule.getColumns(), schedule.getLanes(),
       /*chunk=*/0, schedule.getFoldHeads(), schedule.getStreams(),
-      schedule.getPrefetch(), schedule.getWarps(), schedule.getStages());
+      schedule.getPrefetch(), schedule.getWarps(), schedule.getStages(),
+      schedule.getPrecision());
 }
 
 /// Return `schedule`, which reads keys where they are, with blocks of a page of
@@ -230,7 +231,7 @@ static ScheduleAttr withPagedBlocks(ScheduleAttr schedule, SdpaOp op) {
       schedule.getContext(), schedule.getBlockM(), block, schedule.getRows(),
       schedule.getColumns(), schedule.getLanes(), schedule.getChunk(),
       schedule.getFoldHeads(), schedule.getStreams(), schedule.getPrefetch(),
-      schedule.getWarps(), schedule.getStages());
+      schedule.getWarps(), schedule.getStages(), schedule.getPrecision());
 }
 
 /// Return whether a block of threads can work on tiles of `op`.
@@ -250,6 +251,15 @@ static bool isForBlocks(SdpaOp op) {
                       });
 }
 
+/// Return how products of `op` are computed, of which the module says it for f32.
+static Precision getPrecision(SdpaOp op) {
+  auto given = op->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(
+      kPrecisionAttrName);
+  if (!given || !getElementTypeOrSelf(op.getQuery()).isF32())
+    return Precision::Exact;
+  return symbolizePrecision(given.getValue()).value_or(Precision::Exact);
+}
+
 /// Give `op` the schedule of a block of threads, if it can have one; else it is
 /// computed by its definition.
 static void setBlockSchedule(OpBuilder &b, SdpaOp op,
@@ -262,8 +272,8 @@ static void setBlockSchedule(OpBuilder &b, SdpaOp op,
   bool splits = canSplitKeys(op),
        folds = splits && !op.getBias() && !op.getMask();
   auto choose = [&](bool few) {
-    ScheduleAttr schedule =
-        chooseBlockSchedule(op.getContext(), shape, bits, target, few, folds);
+    ScheduleAttr schedule = chooseBlockSchedule(
+        op.getContext(), shape, bits, target, few, folds, getPrecision(op));
     if (op.isPaged())
       schedule = withPagedBlocks(schedule, op);
     return splits || !schedule ? schedule : withoutChunks(schedule);

@@ -169,6 +169,32 @@ func.func @rows_of_no_warp(%q: tensor<1x4x8x16xf32>,
 
 // -----
 
+// schedule-C10
+func.func @columns_of_no_thread(%q: tensor<1x4x8x16xf32>,
+    %k: tensor<1x2x10x16xf32>,
+    %v: tensor<1x2x10x32xf32>) {
+  // expected-error @below {{expects 'lanes' of a thread to be 2 or 4 and 'columns' to be those of 4 threads, got 4 and 8}}
+  attn.sdpa %q, %k, %v schedule = <block_m = 64, block_n = 64, rows = 16, columns = 8, lanes = 4, warps = 4>
+    : tensor<1x4x8x16xf32>, tensor<1x2x10x16xf32>, tensor<1x2x10x32xf32>
+    -> tensor<1x4x8x32xf32>
+  return
+}
+
+// -----
+
+// schedule-C11
+func.func @precision_of_a_processor(%q: tensor<1x4x8x16xf32>,
+    %k: tensor<1x2x10x16xf32>,
+    %v: tensor<1x2x10x32xf32>) {
+  // expected-error @below {{expects 'warps' and 4 'lanes' with a 'precision' of tf32, got 0 and 16}}
+  attn.sdpa %q, %k, %v schedule = <block_m = 64, block_n = 64, rows = 8, columns = 32, lanes = 16, precision = tf32>
+    : tensor<1x4x8x16xf32>, tensor<1x2x10x16xf32>, tensor<1x2x10x32xf32>
+    -> tensor<1x4x8x32xf32>
+  return
+}
+
+// -----
+
 // schedule-C7
 func.func @prefetch_behind(%q: tensor<1x4x8x16xf32>,
     %k: tensor<1x2x10x16xf32>,

@@ -42,6 +42,9 @@ struct Options : ToolOptions {
       "target", cl::value_desc("host|sm_80"),
       cl::desc("what to compile for; must run on the device"),
       cl::cat(category)};
+  cl::opt<std::string> precision{
+      "precision", cl::value_desc("exact|tf32|tf32x3"),
+      cl::desc("how a GPU multiplies f32 in attention"), cl::cat(category)};
   cl::opt<unsigned> threads{
       "threads", cl::value_desc("N"), cl::init(0),
       cl::desc("number of threads; default: one for each core"),
@@ -94,6 +97,7 @@ static llvm::Expected<RunOptions> readOptions(const Options &options) {
   run.inputs.assign(options.inputs.begin(), options.inputs.end());
   run.outputs.assign(options.outputs.begin(), options.outputs.end());
   run.target = options.target;
+  run.precision = options.precision;
   run.threads = options.threads;
   run.verify = options.verify;
   run.plotFolder = options.plot;

@@ -23,6 +23,9 @@ struct Flags {
   cl::opt<std::string> target{
       "target", cl::value_desc("host|TRIPLE[:CPU]|sm_80,..."), cl::cat(ours),
       cl::desc("the processor to compile for")};
+  cl::opt<std::string> precision{
+      "precision", cl::value_desc("exact|tf32|tf32x3"), cl::cat(ours),
+      cl::desc("how a GPU multiplies f32 in attention")};
   cl::opt<std::string> emit{
       "emit", cl::cat(ours),
       cl::value_desc("mlir|llvm|asm|obj|shared|ptx|cubin|exe"),

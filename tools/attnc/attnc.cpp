@@ -217,6 +217,7 @@ int main(int argc, char **argv) {
     return wrongUse("expects INPUT, a file or '-'");
   CompileOptions options;
   options.target = flags.target;
+  options.precision = flags.precision;
   options.dumpFolder = flags.dump;
   if (!flags.stopAfter.empty()) {
     llvm::Expected<Phase> phase = parsePhase(flags.stopAfter);

@@ -27,11 +27,12 @@ constexpr int64_t kMostBlockChunks = 64;
 /// Return the schedule of an attention on a GPU whose elements have `bits` bits and
 /// whose heads have a known number of channels: for a block of threads that works
 /// on many rows, or with `few` on at most getFewBlockRows. `folds` says whether
-/// several rows of several heads may share a tile where keys are split.
+/// several rows of several heads may share a tile where keys are split. `precision` is
+/// that of f32.
 ScheduleAttr chooseBlockSchedule(MLIRContext *context,
                                  const AttentionShape &shape, int64_t bits,
-                                 const TargetInfo &target, bool few,
-                                 bool folds);
+                                 const TargetInfo &target, bool few, bool folds,
+                                 Precision precision);
 
 /// Return the schedule of a projection on a GPU of `rows` rows, which may be
 /// dynamic, to `outs` outputs, whose elements have `bits` bits.

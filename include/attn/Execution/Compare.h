@@ -9,6 +9,8 @@
 
 #include "attn/Execution/Tensor.h"
 
+#include <optional>
+
 namespace mlir::attn {
 
 /// What the limits of docs/Numerics.md depend on.
@@ -19,6 +21,9 @@ struct ErrorTerms {
   double largestScore = 0, largestValue = 0;
   /// The query's type.
   ElementKind kind = ElementKind::F32;
+  /// Where factors of products are rounded to tf32, the largest sum of magnitudes of
+  /// the products that a score is made of, as a bound.
+  std::optional<double> roundedProducts = std::nullopt;
 };
 
 /// Return the largest error that an output, or an lse, may have.

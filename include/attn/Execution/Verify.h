@@ -26,10 +26,13 @@ struct Verification {
 };
 
 /// Compare `results` of `function` on `inputs` with the interpreter's in f64
-/// and, where the function is one attn.sdpa, with the straight-loop reference.
+/// and, where the function is one attn.sdpa, with the straight-loop reference. Where
+/// `roundsFactors`, factors of f32 products were rounded to tf32; fails then unless
+/// the function is one attn.sdpa.
 llvm::Expected<Verification> verifyResults(func::FuncOp function,
                                            ArrayRef<HostTensor> inputs,
-                                           ArrayRef<HostTensor> results);
+                                           ArrayRef<HostTensor> results,
+                                           bool roundsFactors = false);
 
 } // namespace mlir::attn
 

@@ -36,6 +36,12 @@ def Attn_PairingEnum : Attn_Enum<"Pairing", "channels that rotate together", [
   I32EnumAttrCase<"Interleaved", 1, "interleaved">
 ]>;
 
+def Attn_PrecisionEnum : Attn_Enum<"Precision", "how a GPU multiplies f32", [
+  I32EnumAttrCase<"Exact", 0, "exact">,
+  I32EnumAttrCase<"Tf32", 1, "tf32">,
+  I32EnumAttrCase<"Tf32x3", 2, "tf32x3">
+]>;
+
 def Attn_WindowAttr : Attn_Attr<"Window", "window"> {
   let summary = "keys allowed to the left and to the right of the diagonal";
   let description = [{
@@ -91,6 +97,9 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
       rows each; 0 on a processor.
     * `stages`: on a GPU, blocks of keys, or of channels of a projection, that shared
       memory holds at once.
+    * `precision`: on a GPU, how f32 is multiplied. `exact`: by fused multiply-adds.
+      `tf32`: by matrix instructions, of numbers rounded to 11 bits. `tf32x3`: of two
+      such numbers for each, without the product of both second ones.
 
     What holds of them:
 
@@ -105,6 +114,9 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     * (schedule-C8) `warps` and `stages` are at least 0.
     * (schedule-C9) With `warps`, `rows` is a multiple of 16, the rows of a matrix
       instruction, and `block_m` is `rows` times `warps`.
+    * (schedule-C10) With `warps`, `lanes`, the columns that a thread has side by side,
+      are 2 or 4, and `columns` are those of four threads.
+    * (schedule-C11) A `precision` other than `exact` comes with `warps` and 4 `lanes`.
 
     ```
     schedule = <block_m = 256, block_n = 256, rows = 8, columns = 32, lanes = 16>
@@ -118,14 +130,26 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
                         DefaultValuedParameter<"int64_t", "0">:$streams,
                         DefaultValuedParameter<"int64_t", "0">:$prefetch,
                         DefaultValuedParameter<"int64_t", "0">:$warps,
-                        DefaultValuedParameter<"int64_t", "0">:$stages);
+                        DefaultValuedParameter<"int64_t", "0">:$stages,
+                        DefaultValuedParameter<"::mlir::attn::Precision",
+                          "::mlir::attn::Precision::Exact">:$precision);
   let builders = [
     AttrBuilder<(ins "int64_t":$block_m, "int64_t":$block_n, "int64_t":$rows,
                      "int64_t":$columns, "int64_t":$lanes, "int64_t":$chunk,
                      "bool":$fold_heads, "int64_t":$streams,
                      "int64_t":$prefetch), [{
       return $_get($_ctxt, block_m, block_n, rows, columns, lanes, chunk,
-                   fold_heads, streams, prefetch, /*warps=*/0, /*stages=*/0);
+                   fold_heads, streams, prefetch, /*warps=*/0, /*stages=*/0,
+                   Precision::Exact);
+    }]>,
+    AttrBuilder<(ins "int64_t":$block_m, "int64_t":$block_n, "int64_t":$rows,
+                     "int64_t":$columns, "int64_t":$lanes, "int64_t":$chunk,
+                     "bool":$fold_heads, "int64_t":$streams,
+                     "int64_t":$prefetch, "int64_t":$warps,
+                     "int64_t":$stages), [{
+      return $_get($_ctxt, block_m, block_n, rows, columns, lanes, chunk,
+                   fold_heads, streams, prefetch, warps, stages,
+                   Precision::Exact);
     }]>
   ];
   let assemblyFormat = "`<` struct(params) `>`";

@@ -31,6 +31,9 @@ enum class Phase {
 struct CompileOptions {
   /// As TargetInfo::parse takes it; empty: what the module says, else host.
   std::string target;
+  /// How a GPU multiplies f32 in attention: exact, tf32 or tf32x3; empty: what the
+  /// module says, else exact.
+  std::string precision;
   /// The last phase to run.
   Phase stopAfter = Phase::Object;
   /// Of LLVM's code generator, 0 to 3; at 0 its IR is not optimized either.

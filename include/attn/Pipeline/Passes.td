@@ -13,7 +13,8 @@ def SetTarget : Pass<"attn-set-target", "::mlir::ModuleOp"> {
   let description = [{
     Gives the module the attribute `attn.target`, from which all later passes read
     what they need to know about the processor. Without the option a target that
-    the module has stays, and one that has none gets this very machine.
+    the module has stays, and one that has none gets this very machine. With
+    `precision` the module gets the attribute `attn.precision`, too.
 
     ```mlir
     module {}
@@ -30,7 +31,9 @@ def SetTarget : Pass<"attn-set-target", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "std::string", "\"\"",
-           "host, TRIPLE, TRIPLE:CPU or sm_80,sm_90">
+           "host, TRIPLE, TRIPLE:CPU or sm_80,sm_90">,
+    Option<"precision", "precision", "std::string", "\"\"",
+           "how a GPU multiplies f32 in attention: exact, tf32 or tf32x3">
   ];
 }
 

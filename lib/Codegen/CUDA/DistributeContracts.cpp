@@ -168,6 +168,15 @@ LogicalResult attn::distributeContract(FragmentDistributor &d,
            << "expects the right side to be read from memory, not computed";
   Type element = op.getLhsType().getElementType();
   auto type = cast<VectorType>(op.getResultType());
+  bool isSingle = element.isF32() && op.getRhsType().getElementType().isF32() &&
+                  type.getElementType().isF32();
+  if (d.tf32Parts > 0 && !isSingle)
+    return op.emitOpError()
+           << "expects f32 on both sides with a 'precision' of "
+              "tf32, got "
+           << element << " and " << op.getRhsType().getElementType();
+  if (d.tf32Parts > 0)
+    return distributeTf32Contract(d, op, *rightRows);
   if (!isHalf(element) || op.getRhsType().getElementType() != element ||
       !type.getElementType().isF32())
     return distributeExactContract(d, op, *rightRows);

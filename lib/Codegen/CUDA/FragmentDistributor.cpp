@@ -28,7 +28,8 @@ constexpr int64_t kTileRows = 16;
 
 FragmentDistributor::FragmentDistributor(gpu::GPUFuncOp function, int64_t warps)
     : b(function.getContext()), loc(function.getLoc()), warps(warps),
-      side(KernelSchedule::get(function).side), function(function),
+      side(KernelSchedule::get(function).side),
+      tf32Parts(KernelSchedule::get(function).tf32Parts), function(function),
       layouts(function), ranges(function), entry(function.getContext()) {}
 
 //===----------------------------------------------------------------------===//

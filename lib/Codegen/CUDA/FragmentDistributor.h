@@ -46,7 +46,14 @@ struct SharedTile {
 
 /// What the lanes of a warp point at when they load matrices together: a lane's
 /// row, its chunk of 16 bytes, and how many chunks the lanes cover.
-enum class LanePattern { Left, RightRows32, RightRows16, RightColumns };
+enum class LanePattern {
+  Left,
+  RightRows32,
+  RightRows16,
+  RightColumns,
+  /// As RightRows32, but of every second row.
+  RightSecondRows
+};
 
 /// Rewrites one function from values of the block to values of a thread. The
 /// new body is built beside the old one, which stays as it is.
@@ -137,8 +144,8 @@ public:
   OpBuilder b;
   Location loc;
   int64_t warps;
-  /// Columns that a thread has side by side.
-  int64_t side;
+  /// Columns that a thread has side by side, and numbers of tf32 for one of f32.
+  int64_t side, tf32Parts;
   Value thread, lane, warp, group, firstColumn;
 
 private:
@@ -206,6 +213,10 @@ LogicalResult distributeContract(FragmentDistributor &d,
 /// instructions. `rightRows`: the right side is (n, k), else (k, n).
 LogicalResult distributeExactContract(FragmentDistributor &d,
                                       vector::ContractionOp op, bool rightRows);
+
+/// The part that multiplies f32 by matrix instructions on numbers of tf32.
+LogicalResult distributeTf32Contract(FragmentDistributor &d,
+                                     vector::ContractionOp op, bool rightRows);
 
 /// Call `rule(layout)` for each layout of tiles, rows and columns that is needed
 /// of `value`.

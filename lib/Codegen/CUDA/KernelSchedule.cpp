@@ -14,5 +14,8 @@ KernelSchedule KernelSchedule::get(gpu::GPUFuncOp function) {
   auto schedule = function->getAttrOfType<ScheduleAttr>("attn.schedule");
   if (!schedule)
     return {};
-  return {schedule.getLanes()};
+  int64_t parts = 0;
+  if (schedule.getPrecision() != Precision::Exact)
+    parts = schedule.getPrecision() == Precision::Tf32 ? 1 : 2;
+  return {schedule.getLanes(), parts};
 }

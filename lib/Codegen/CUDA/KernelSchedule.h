@@ -16,6 +16,8 @@ constexpr int64_t kMatrixSide = 2;
 struct KernelSchedule {
   /// Columns that a thread has side by side.
   int64_t side = kMatrixSide;
+  /// Numbers of tf32 that stand for one of f32 in a product; 0: none.
+  int64_t tf32Parts = 0;
 
   /// Return what `attn.schedule` of `function` says; the above without it.
   static KernelSchedule get(gpu::GPUFuncOp function);
