@@ -6,6 +6,7 @@
 #ifndef ATTN_INITALL_H
 #define ATTN_INITALL_H
 
+#include "attn/Codegen/CpuPasses.h"
 #include "attn/Codegen/CudaPasses.h"
 #include "attn/Codegen/Passes.h"
 #include "attn/Conversion/Passes.h"
@@ -29,6 +30,7 @@ inline void registerAllPasses() {
   registerAttnTransformsPasses();
   registerAttnConversionPasses();
   registerAttnCodegenPasses();
+  registerAttnCpuPasses();
   registerAttnCudaPasses();
   registerAttnPipelinePasses();
   registerPipelines();

@@ -4,6 +4,7 @@
 // One function a phase: the list of its passes, under the command that runs the same.
 
 #include "attn/Pipeline/Phases.h"
+#include "attn/Codegen/CpuPasses.h"
 #include "attn/Codegen/CudaPasses.h"
 #include "attn/Codegen/Passes.h"
 #include "attn/Conversion/Passes.h"

@@ -16,7 +16,7 @@
 // instruction, which returns its first operand where the second is NaN; the first, an accumulator, never is. tanh in f32
 // is upstream's rational approximation.
 
-#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/CpuPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -27,7 +27,7 @@
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_APPROXIMATEMATH
-#include "attn/Codegen/Passes.h.inc"
+#include "attn/Codegen/CpuPasses.h.inc"
 } // namespace mlir::attn
 
 using namespace mlir;

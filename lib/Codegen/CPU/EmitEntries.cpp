@@ -17,14 +17,14 @@
 
 #include "../EntryBuilder.h"
 
-#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/CpuPasses.h"
 #include "attn/Codegen/Signature.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_EMITENTRIES
-#include "attn/Codegen/Passes.h.inc"
+#include "attn/Codegen/CpuPasses.h.inc"
 } // namespace mlir::attn
 
 using namespace mlir;

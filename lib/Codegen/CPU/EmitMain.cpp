@@ -10,14 +10,14 @@
 //
 // The work is done by lib/Runtime/Main.c.
 
-#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/CpuPasses.h"
 #include "attn/Target/CPU/RuntimeFeatures.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_EMITMAIN
-#include "attn/Codegen/Passes.h.inc"
+#include "attn/Codegen/CpuPasses.h.inc"
 } // namespace mlir::attn
 
 using namespace mlir;

@@ -16,7 +16,7 @@
 // Upstream's conversion gives each thread a fixed share; tasks of a causal attention differ in length, so here a thread
 // takes the next one when it is done. What a task computes does not depend on who runs it.
 
-#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/CpuPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -26,7 +26,7 @@
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_FORALLTOOPENMP
-#include "attn/Codegen/Passes.h.inc"
+#include "attn/Codegen/CpuPasses.h.inc"
 } // namespace mlir::attn
 
 using namespace mlir;

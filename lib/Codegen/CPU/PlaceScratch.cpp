@@ -29,7 +29,7 @@
 
 #include "OpenMPCalls.h"
 
-#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/CpuPasses.h"
 #include "attn/Codegen/Status.h"
 #include "attn/IR/AttnOps.h"
 
@@ -50,7 +50,7 @@
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_PLACESCRATCH
-#include "attn/Codegen/Passes.h.inc"
+#include "attn/Codegen/CpuPasses.h.inc"
 } // namespace mlir::attn
 
 using namespace mlir;

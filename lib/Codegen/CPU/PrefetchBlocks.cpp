@@ -27,7 +27,7 @@
 
 #include "OpenMPCalls.h"
 
-#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/CpuPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -38,7 +38,7 @@
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_PREFETCHBLOCKS
-#include "attn/Codegen/Passes.h.inc"
+#include "attn/Codegen/CpuPasses.h.inc"
 } // namespace mlir::attn
 
 using namespace mlir;

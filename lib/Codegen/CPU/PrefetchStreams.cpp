@@ -17,7 +17,7 @@
 // Rows beyond the last are asked for too: that is no access, and nothing comes of it. A memref that is not there yet when
 // tiles become vectors cannot be asked for, so this waits for memory.
 
-#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/CpuPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -27,7 +27,7 @@
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_PREFETCHSTREAMS
-#include "attn/Codegen/Passes.h.inc"
+#include "attn/Codegen/CpuPasses.h.inc"
 } // namespace mlir::attn
 
 using namespace mlir;

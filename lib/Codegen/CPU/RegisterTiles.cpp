@@ -12,7 +12,7 @@
 // The vector width is that of the schedule that the loop carries. An op that does not fit stays linalg; a remark says
 // which, and it becomes scalar loops later.
 
-#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/CpuPasses.h"
 #include "attn/Codegen/RegisterTile.h"
 #include "attn/IR/AttnDialect.h"
 #include "attn/Target/TargetInfo.h"
@@ -27,7 +27,7 @@
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_REGISTERTILES
-#include "attn/Codegen/Passes.h.inc"
+#include "attn/Codegen/CpuPasses.h.inc"
 } // namespace mlir::attn
 
 using namespace mlir;

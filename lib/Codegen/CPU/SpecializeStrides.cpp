@@ -21,7 +21,7 @@
 // What has no bound, as a row of a mask, is read where it is: the nest of loops that reads it is there twice, under
 // the same test.
 
-#include "attn/Codegen/Passes.h"
+#include "attn/Codegen/CpuPasses.h"
 
 #include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,7 +39,7 @@
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_SPECIALIZESTRIDES
-#include "attn/Codegen/Passes.h.inc"
+#include "attn/Codegen/CpuPasses.h.inc"
 } // namespace mlir::attn
 
 using namespace mlir;
