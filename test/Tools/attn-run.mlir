@@ -27,6 +27,7 @@
 // HELP-NEXT: --labels=<FILE>
 // HELP-NEXT: --output=<FILE.npy>
 // HELP-NEXT: --plot-weights=<DIR>
+// HELP-NEXT: --precision=<exact|tf32|tf32x3>
 // HELP-NEXT: --ptxas=<PATH>
 // HELP-NEXT: --target=<host|sm_80>
 // HELP-NEXT: --threads=<N>
