@@ -1,18 +1,16 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Arithmetic that only a GPU has, as host calls, and the functions of libdevice as those of libm:
+// Arithmetic that only a GPU has, as host calls:
 //
 //   %y = attn_gpu.exp2 %x                    ->   %y = llvm.call @attn_cuda_exp2(%x) : (f32) -> f32
-//   %z = llvm.call @__nv_tanhf(%y)                %z = llvm.call @tanhf(%y)
+//   %z = llvm.call @__nv_tanhf(%y)                the same: of lib/Runtime/CudaMath.c, here as on a GPU
 
 #include "HostCallBuilder.h"
 
 #include "attn/IR/AttnGpuOps.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -118,76 +116,26 @@ HostConversion attn::convertMath(Operation *op, HostCallBuilder &b) {
   return success();
 }
 
-/// Return the function of libm that computes what libdevice's `name`, without
-/// `__nv_`, does; the run time's own where libm has none, nothing if unknown.
-static std::string lookupLibrary(StringRef name) {
-  static const llvm::StringSet<> kSame = {
-      "acos",   "acosh", "asin",     "asinh", "atan",      "atan2", "atanh",
-      "cbrt",   "ceil",  "copysign", "cos",   "cosh",      "erf",   "erfc",
-      "exp",    "exp10", "exp2",     "expm1", "fabs",      "fdim",  "floor",
-      "fma",    "fmax",  "fmin",     "fmod",  "hypot",     "ldexp", "lgamma",
-      "log",    "log10", "log1p",    "log2",  "nearbyint", "pow",   "remainder",
-      "rint",   "round", "sin",      "sinh",  "sqrt",      "tan",   "tanh",
-      "tgamma", "trunc"};
-  static const llvm::StringMap<StringRef> kOthers = {
-      {"abs", "abs"},
-      {"llabs", "llabs"},
-      {"rsqrtf", "attn_cuda_rsqrt"},
-      {"rsqrt", "attn_cuda_rsqrt_f64"},
-      {"powif", "attn_cuda_powi"},
-      {"powi", "attn_cuda_powi_f64"},
-      {"isnanf", "attn_cuda_isnan"},
-      {"isnand", "attn_cuda_isnan_f64"},
-      {"isinff", "attn_cuda_isinf"},
-      {"isinfd", "attn_cuda_isinf_f64"},
-      {"finitef", "attn_cuda_isfinite"},
-      {"isfinited", "attn_cuda_isfinite_f64"}};
-  if (auto other = kOthers.find(name); other != kOthers.end())
-    return other->second.str();
-  name.consume_front("fast_");
-  StringRef base = name;
-  if (kSame.contains(base) || (base.consume_back("f") && kSame.contains(base)))
-    return name.str();
-  return "";
-}
-
-/// Return the function of the host that stands for the external function `name`.
-static std::string lookupExternal(StringRef name) {
-  if (name == "__assertfail")
-    return "attn_cuda_assert_fail";
-  return name.consume_front("__nv_") ? lookupLibrary(name) : "";
-}
-
 LogicalResult attn::convertLibraryCalls(Operation *module) {
+  constexpr StringLiteral kFail = "attn_cuda_assert_fail";
   SymbolTable symbols(module);
   auto result = module->walk([&](LLVM::CallOp call) {
     auto callee = call.getCallee()
                       ? symbols.lookup<LLVM::LLVMFuncOp>(*call.getCallee())
                       : LLVM::LLVMFuncOp();
-    if (callee &&
-        (!callee.isExternal() || callee.getName().starts_with("attn_cuda_")))
+    StringRef name = callee ? callee.getName() : "";
+    if (callee && (!callee.isExternal() || name.starts_with("attn_cuda_") ||
+                   name.starts_with("__nv_")))
       return WalkResult::advance();
-    std::string name = callee ? lookupExternal(callee.getName()) : "";
-    if (name.empty()) {
+    if (name != "__assertfail") {
       call.emitOpError("of ")
-          << (callee ? Twine("'" + callee.getName() + "'").str()
-                     : std::string("a pointer"))
+          << (callee ? Twine("'" + name + "'").str() : std::string("a pointer"))
           << " has no counterpart on the host";
       return WalkResult::interrupt();
     }
-    if (!symbols.lookup(name)) {
-      OpBuilder builder(callee);
-      symbols.insert(LLVM::LLVMFuncOp::create(builder, callee.getLoc(), name,
-                                              callee.getFunctionType()));
-    }
-    call.setCallee(name);
+    if (failed(symbols.rename(callee, kFail)))
+      return WalkResult::interrupt();
     return WalkResult::advance();
   });
-  if (result.wasInterrupted())
-    return failure();
-  for (auto function : llvm::make_early_inc_range(
-           module->getRegion(0).getOps<LLVM::LLVMFuncOp>()))
-    if (function.isExternal() && function.getName().starts_with("__"))
-      function.erase();
-  return success();
+  return failure(result.wasInterrupted());
 }

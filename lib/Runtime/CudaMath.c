@@ -286,6 +286,29 @@ static double remainder_of(double x, double y) {
   return __builtin_copysign(r, x);
 }
 
+static double area_sine(double x) {
+  double a = __builtin_fabs(x);
+  double y =
+      a > 0x1p27
+          ? logarithm(a) + kLog2High
+          : logarithm_of_1_and(a + a * a / (1 + __builtin_sqrt(a * a + 1)));
+  return __builtin_copysign(y, x);
+}
+
+static double area_cosine(double x) {
+  if (x > 0x1p27)
+    return logarithm(x) + kLog2High;
+  double t = x - 1;
+  return t >= 0 ? logarithm_of_1_and(t + __builtin_sqrt(t * (t + 2)))
+                : NOT_A_NUMBER;
+}
+
+static double area_tangent(double x) {
+  double a = __builtin_fabs(x);
+  double y = logarithm_of_1_and(2 * a / (1 - a)) / 2;
+  return x == 0 ? x : __builtin_copysign(y, x);
+}
+
 static double power(double x, double y) {
   if (y == 0 || x == 1)
     return 1;
@@ -361,6 +384,9 @@ ONE(tan, tangent)
 ONE(atan, arc_tangent)
 ONE(asin, arc_sine)
 ONE(acos, arc_cosine)
+ONE(asinh, area_sine)
+ONE(acosh, area_cosine)
+ONE(atanh, area_tangent)
 ONE(erf, error_function)
 ONE(erfc, complementary_error_function)
 ONE(cbrt, cube_root)

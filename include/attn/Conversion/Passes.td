@@ -41,7 +41,8 @@ def NVVMToHostCalls : Pass<"convert-nvvm-to-host-calls", "ModuleOp"> {
     Makes host functions of the kernels in the module's `gpu.module`s, which hold ops of
     `llvm`, `nvvm` and `attn_gpu`, as they are before `convert-nvvm-to-llvm`. What a CPU
     has no instruction for becomes a call of a function `attn_cuda_...` of the emulator
-    (`attn/Execution/CudaEmulator.h`), functions of libdevice become those of libm. Beside
+    (`attn/Execution/CudaEmulator.h`); functions of real numbers, `__nv_...`, stay and are
+    those that a GPU gets (`attn/Target/CUDA/LinkMath.h`). Beside
     each kernel stands a function that takes its parameters as `cuLaunchKernel` does. All
     else in the module is dropped. An op that has no counterpart is an error.
 

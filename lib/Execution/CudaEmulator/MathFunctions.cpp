@@ -22,29 +22,10 @@ static float exp2Subnormal(float x) { return std::exp2(x); }
 static float log2Flushed(float x) { return std::log2(flush(x)); }
 static float reciprocal(float x) { return flush(1.f / flush(x)); }
 static float inverseRoot(float x) { return 1.f / std::sqrt(flush(x)); }
-static double inverseRootDouble(double x) { return 1.0 / std::sqrt(x); }
 static float root(float x) { return std::sqrt(flush(x)); }
 static float hyperbolicTangent(float x) { return std::tanh(x); }
 static float sine(float x) { return std::sin(x); }
 static float cosine(float x) { return std::cos(x); }
-static float power(float x, int32_t n) {
-  return static_cast<float>(std::pow(x, n));
-}
-static double powerDouble(double x, int32_t n) { return std::pow(x, n); }
-
-// Of a float and of a double.
-template <typename T>
-static int32_t isNan(T x) {
-  return std::isnan(x);
-}
-template <typename T>
-static int32_t isInfinite(T x) {
-  return std::isinf(x);
-}
-template <typename T>
-static int32_t isFinite(T x) {
-  return std::isfinite(x);
-}
 
 /// Return `x` rounded to the 10 bits of a tf32's mantissa, ties away from 0.
 static uint32_t toTf32(float x) {
@@ -96,19 +77,10 @@ llvm::ArrayRef<HostFunction> emulator::getMathFunctions() {
       {"attn_cuda_log2", log2Flushed},
       {"attn_cuda_reciprocal", reciprocal},
       {"attn_cuda_rsqrt", inverseRoot},
-      {"attn_cuda_rsqrt_f64", inverseRootDouble},
       {"attn_cuda_sqrt", root},
       {"attn_cuda_tanh", hyperbolicTangent},
       {"attn_cuda_sin", sine},
       {"attn_cuda_cos", cosine},
-      {"attn_cuda_powi", power},
-      {"attn_cuda_powi_f64", powerDouble},
-      {"attn_cuda_isnan", isNan<float>},
-      {"attn_cuda_isnan_f64", isNan<double>},
-      {"attn_cuda_isinf", isInfinite<float>},
-      {"attn_cuda_isinf_f64", isInfinite<double>},
-      {"attn_cuda_isfinite", isFinite<float>},
-      {"attn_cuda_isfinite_f64", isFinite<double>},
       {"attn_cuda_to_tf32", toTf32},
       {"attn_cuda_permute", permute}};
   return functions;

@@ -7,6 +7,7 @@
 
 #include "attn/Target/CPU/LinkRuntime.h"
 #include "attn/Target/CPU/RuntimeFeatures.h"
+#include "attn/Target/CUDA/LinkMath.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Module.h"
@@ -102,5 +103,5 @@ llvm::Error mlir::attn::linkRuntime(llvm::Module &module) {
     if (llvm::Error error = linkPart(module, part))
       return error;
   setBaseline(module);
-  return llvm::Error::success();
+  return linkMath(module);
 }

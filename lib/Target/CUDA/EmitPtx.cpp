@@ -15,6 +15,7 @@
 
 #include "attn/IR/AttnGpuOps.h"
 #include "attn/Target/CUDA/Emit.h"
+#include "attn/Target/CUDA/LinkMath.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -23,19 +24,12 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Linker/Linker.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/IPO/Internalize.h"
 
 using namespace mlir;
 using namespace mlir::attn;
-
-static constexpr unsigned char kMath[] = {
-#include "attn/Target/CUDA/CudaMath.inc"
-};
 
 void attn::registerCudaTranslations(DialectRegistry &registry) {
   registerNVVMDialectTranslation(registry);
@@ -69,37 +63,6 @@ static OwningOpRef<ModuleOp> extractKernels(ModuleOp module) {
   if (failed(pm.run(*copy)))
     return nullptr;
   return copy;
-}
-
-/// Link what `module` calls of our functions of real numbers into it.
-static llvm::Error linkMath(llvm::Module &module) {
-  llvm::MemoryBufferRef buffer(
-      StringRef(reinterpret_cast<const char *>(kMath), sizeof kMath),
-      "attn math");
-  auto math = llvm::parseBitcodeFile(buffer, module.getContext());
-  if (!math)
-    return math.takeError();
-  (*math)->setTargetTriple(module.getTargetTriple());
-  (*math)->setDataLayout(module.getDataLayout());
-  for (llvm::Function &function : **math)
-    for (StringRef name : {"target-cpu", "target-features", "tune-cpu",
-                           "frame-pointer", "no-trapping-math"})
-      function.removeFnAttr(name);
-  auto internalize = [](llvm::Module &linked, const llvm::StringSet<> &names) {
-    llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
-      return !value.hasName() || !names.contains(value.getName());
-    });
-  };
-  if (llvm::Linker::linkModules(module, std::move(*math),
-                                llvm::Linker::LinkOnlyNeeded, internalize))
-    return llvm::createStringError("cannot link the functions of kernels");
-  for (llvm::Function &function : module)
-    if (function.isDeclaration() && !function.isIntrinsic() &&
-        function.getName().starts_with("__nv_"))
-      return llvm::createStringError(
-          "expects functions that kernels have, got a call of '" +
-          function.getName() + "'");
-  return llvm::Error::success();
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine,

@@ -63,6 +63,9 @@ int main(void) {
   FUNCTION(cos, -1e5, 1e5, 2);
   FUNCTION(tan, -10, 10, 4);
   FUNCTION(atan, -10, 10, 5);
+  FUNCTION(asinh, -1e3, 1e3, 5);
+  FUNCTION(acosh, 1, 1e3, 5);
+  FUNCTION(atanh, -1, 1, 5);
   FUNCTION(erf, -7, 7, 30);
   FUNCTION(erfc, -7, 26, 200);
   FUNCTION(round, -10, 10, 0);

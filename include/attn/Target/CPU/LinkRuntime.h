@@ -16,7 +16,8 @@ namespace mlir::attn {
 
 /// Link the functions of lib/Runtime that `module` calls into it, with internal
 /// linkage, for the triple and data layout of `module`. They and all functions
-/// with kBaselineAttrName are compiled for the oldest CPU of the architecture.
+/// with kBaselineAttrName are compiled for the oldest CPU of the architecture. What
+/// kernels call, where `module` stands for a GPU, becomes a part of it too.
 llvm::Error linkRuntime(llvm::Module &module);
 
 } // namespace mlir::attn
