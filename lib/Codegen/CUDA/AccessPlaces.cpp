@@ -22,9 +22,9 @@ Value attn::conjunction(OpBuilder &b, Location loc, Value x, Value y) {
 }
 
 /// Fill in `axis`: memory's index and whether it is inside, for each of the
-/// thread's `coordinates` in the vector.
+/// thread's `coordinates` in the vector; `clamped`: the last one for all outside.
 static void placeAxis(FragmentDistributor &d, AccessAxis &axis, Value memory,
-                      Value start, ArrayRef<Value> coordinates) {
+                      Value start, ArrayRef<Value> coordinates, bool clamped) {
   Value extent;
   if (!axis.inBounds)
     extent = memref::DimOp::create(d.b, d.loc, memory, *axis.dim);
@@ -32,9 +32,13 @@ static void placeAxis(FragmentDistributor &d, AccessAxis &axis, Value memory,
     Value position = arith::AddIOp::create(d.b, d.loc, start, coordinate,
                                            arith::IntegerOverflowFlags::nsw);
     Value valid;
-    if (extent)
+    if (extent && clamped) {
+      Value last = arith::SubIOp::create(d.b, d.loc, extent, d.index(1));
+      position = arith::MinSIOp::create(d.b, d.loc, position, last);
+    } else if (extent) {
       valid = arith::CmpIOp::create(d.b, d.loc, arith::CmpIPredicate::slt,
                                     position, extent);
+    }
     axis.positions.push_back(position);
     axis.valid.push_back(valid);
   }
@@ -54,10 +58,9 @@ static SmallVector<Value> columnsOf(FragmentDistributor &d, int64_t columns) {
   return out;
 }
 
-FailureOr<SmallVector<AccessAxis>> attn::axesOf(FragmentDistributor &d,
-                                                VectorTransferOpInterface op,
-                                                VectorType type,
-                                                FragmentLayout layout) {
+FailureOr<SmallVector<AccessAxis>>
+attn::axesOf(FragmentDistributor &d, VectorTransferOpInterface op,
+             VectorType type, FragmentLayout layout, bool clamped) {
   SmallVector<AccessAxis> axes;
   AffineMap map = op.getPermutationMap();
   for (unsigned i = 0; i < map.getNumResults(); ++i) {
@@ -82,7 +85,7 @@ FailureOr<SmallVector<AccessAxis>> attn::axesOf(FragmentDistributor &d,
         coordinates = columnsOf(d, type.getDimSize(i));
       }
       placeAxis(d, axis, d.scalar(op.getBase()),
-                d.scalar(op.getIndices()[*axis.dim]), coordinates);
+                d.scalar(op.getIndices()[*axis.dim]), coordinates, clamped);
     }
     axes.push_back(std::move(axis));
   }

@@ -31,11 +31,10 @@ struct AccessPlace {
 Value conjunction(OpBuilder &b, Location loc, Value x, Value y);
 
 /// Return the axes of a transfer of `type` in `layout`: one for each dimension of
-/// the vector.
-FailureOr<SmallVector<AccessAxis>> axesOf(FragmentDistributor &d,
-                                          VectorTransferOpInterface op,
-                                          VectorType type,
-                                          FragmentLayout layout);
+/// the vector. `clamped`: what is outside is the last of memory, which has one.
+FailureOr<SmallVector<AccessAxis>>
+axesOf(FragmentDistributor &d, VectorTransferOpInterface op, VectorType type,
+       FragmentLayout layout, bool clamped = false);
 
 /// Return the place of number `i` of a fragment.
 AccessPlace placeOf(FragmentDistributor &d, VectorTransferOpInterface op,

@@ -5,9 +5,11 @@
 //
 //   %m = vector.transfer_read %mask[%row, %key], %pad : memref<?x?xi8>, vector<64x64xi8>
 //
-// becomes, for each of the thread's numbers, a load; where it may be outside, a branch round the load.
+// becomes, for each of the thread's numbers, a load; where it may be outside, a branch round the load. InsideReads.cpp reads
+// tiles of which no element is.
 
 #include "AccessPlaces.h"
+#include "InsideReads.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -35,8 +37,13 @@ static LogicalResult loadFragment(FragmentDistributor &d,
       return failure();
     split = *rows;
   }
+  if (layout != FragmentLayout::Row && readsNeighbours(d, op)) {
+    loadNeighbours(d, op, layout, split, out);
+    return success();
+  }
   auto transfer = cast<VectorTransferOpInterface>(op.getOperation());
-  FailureOr<SmallVector<AccessAxis>> axes = axesOf(d, transfer, type, layout);
+  FailureOr<SmallVector<AccessAxis>> axes =
+      axesOf(d, transfer, type, layout, mayReadAnyOutside(op));
   if (failed(axes))
     return failure();
   Value memory = d.scalar(op.getBase()), padding = d.scalar(op.getPadding());

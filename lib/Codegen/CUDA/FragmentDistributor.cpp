@@ -30,7 +30,8 @@ FragmentDistributor::FragmentDistributor(gpu::GPUFuncOp function, int64_t warps)
     : b(function.getContext()), loc(function.getLoc()), warps(warps),
       side(KernelSchedule::get(function).side),
       tf32Parts(KernelSchedule::get(function).tf32Parts), function(function),
-      layouts(function), ranges(function), entry(function.getContext()) {}
+      layouts(function), ranges(function), entry(function.getContext()),
+      positions(function.getContext()) {}
 
 //===----------------------------------------------------------------------===//
 // The map
@@ -125,8 +126,15 @@ void FragmentDistributor::makeNumbers() {
   thread = NVVM::ThreadIdXOp::create(entry, loc, i32);
   lane = binary(arith::AndIOp(), thread, 31);
   warp = binary(arith::ShRUIOp(), thread, 5);
-  group = binary(arith::ShRUIOp(), lane, 2);
-  firstColumn = binary(arith::ShLIOp(), binary(arith::AndIOp(), lane, 3),
+  makePositions(lane);
+}
+
+void FragmentDistributor::makePositions(Value from) {
+  auto binary = [&](auto tag, Value value, int64_t number) -> Value {
+    return decltype(tag)::create(positions, loc, value, integer(number));
+  };
+  group = binary(arith::ShRUIOp(), from, 2);
+  firstColumn = binary(arith::ShLIOp(), binary(arith::AndIOp(), from, 3),
                        llvm::Log2_64(side));
 }
 
@@ -169,25 +177,27 @@ Value FragmentDistributor::firstRow(RowSplit split) {
 Value FragmentDistributor::rowIndex(RowSplit split, int64_t tile, int64_t r) {
   Value &base = rowIndices[{split.tiles, split.warps, 0}];
   if (!base) {
-    Value row = arith::AddIOp::create(entry, loc, firstRow(split), group);
-    base = arith::IndexCastUIOp::create(entry, loc, b.getIndexType(), row);
+    Value row = arith::AddIOp::create(positions, loc, firstRow(split), group);
+    base = arith::IndexCastUIOp::create(positions, loc, b.getIndexType(), row);
   }
   Value &known = rowIndices[{split.tiles, split.warps, tile * 16 + r * 8}];
   if (!known)
-    known = arith::AddIOp::create(entry, loc, base, index(tile * 16 + r * 8),
-                                  arith::IntegerOverflowFlags::nsw);
+    known =
+        arith::AddIOp::create(positions, loc, base, index(tile * 16 + r * 8),
+                              arith::IntegerOverflowFlags::nsw);
   return known;
 }
 
 Value FragmentDistributor::columnIndex(int64_t tile, int64_t c) {
   Value &base = columnIndices[0];
   if (!base)
-    base =
-        arith::IndexCastUIOp::create(entry, loc, b.getIndexType(), firstColumn);
+    base = arith::IndexCastUIOp::create(positions, loc, b.getIndexType(),
+                                        firstColumn);
   Value &known = columnIndices[tile * unit() + c];
   if (!known)
-    known = arith::AddIOp::create(entry, loc, base, index(tile * unit() + c),
-                                  arith::IntegerOverflowFlags::nsw);
+    known =
+        arith::AddIOp::create(positions, loc, base, index(tile * unit() + c),
+                              arith::IntegerOverflowFlags::nsw);
   return known;
 }
 
@@ -272,41 +282,6 @@ LogicalResult FragmentDistributor::distributeFor(scf::ForOp op) {
   openLoop = outerLoop;
   counters = std::move(outerCounters);
   unflatten(op.getResults(), loop.getResults().take_front(inits.size()));
-  return success();
-}
-
-LogicalResult FragmentDistributor::distributeIf(scf::IfOp op) {
-  SmallVector<Type> types;
-  for (Value result : op.getResults()) {
-    auto type = dyn_cast<VectorType>(result.getType());
-    if (!type || type.getRank() == 0) {
-      types.push_back(result.getType());
-      continue;
-    }
-    for (FragmentLayout layout : kCarriedLayouts)
-      if (needs(result, layout))
-        types.append(fragmentSize(result, layout), type.getElementType());
-  }
-  bool hasElse = !op.getElseRegion().empty();
-  auto branch = scf::IfOp::create(b, op.getLoc(), types,
-                                  scalar(op.getCondition()), hasElse);
-  branch->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  auto fill = [&](Block *from, Block *to) -> LogicalResult {
-    OpBuilder::InsertionGuard guard(b);
-    if (!to->empty())
-      to->getTerminator()->erase();
-    b.setInsertionPointToEnd(to);
-    if (failed(distribute(*from)))
-      return failure();
-    SmallVector<Value> yielded;
-    flatten(from->getTerminator()->getOperands(), yielded);
-    scf::YieldOp::create(b, op.getLoc(), yielded);
-    return success();
-  };
-  if (failed(fill(op.thenBlock(), branch.thenBlock())) ||
-      (hasElse && failed(fill(op.elseBlock(), branch.elseBlock()))))
-    return failure();
-  unflatten(op.getResults(), branch.getResults());
   return success();
 }
 
@@ -453,6 +428,7 @@ LogicalResult FragmentDistributor::run() {
   b.setInsertionPointToStart(to);
   Operation *anchor = arith::ConstantIntOp::create(b, loc, 0, 32);
   entry.setInsertionPoint(anchor);
+  positions.setInsertionPoint(anchor);
   b.setInsertionPointToEnd(to);
   makeNumbers();
   LogicalResult done = distribute(*from);

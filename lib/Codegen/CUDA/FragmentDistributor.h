@@ -20,6 +20,10 @@
 
 namespace mlir::attn {
 
+/// Says of a branch that its second side, or its first one where there is only one that
+/// computes, is taken in few blocks of a tile.
+constexpr StringLiteral kRareAttrName = "attn.rare";
+
 /// A thread's part of a vector, one scalar each. Tile: by 16 rows, by the columns
 /// that four lanes share, by row, by column. Row: by 16 rows, by row. Column: by
 /// the columns that four lanes share, by column. Left: by 16 rows, by 16 columns,
@@ -153,11 +157,13 @@ private:
   LogicalResult distribute(Operation *op);
   LogicalResult distributeFor(scf::ForOp op);
   LogicalResult distributeIf(scf::IfOp op);
+  LogicalResult distributeRare(Block &block);
   LogicalResult distributeWhile(scf::WhileOp op);
   LogicalResult distributeCompare(arith::CmpIOp op);
   LogicalResult distributeScalarOp(Operation *op);
   scf::ForOp closeLoop(scf::ForOp loop);
   void makeNumbers();
+  void makePositions(Value from);
   void flatten(Value value, SmallVectorImpl<Value> &out);
   void flatten(ValueRange values, SmallVectorImpl<Value> &out);
   void unflatten(ValueRange values, ValueRange flat);
@@ -182,6 +188,8 @@ private:
   };
   SmallVector<Counter> counters;
   std::map<std::pair<int64_t, int64_t>, Value> firstRows;
+  /// The thread's rows and columns, which stand where `positions` builds.
+  OpBuilder positions;
   std::map<std::tuple<int64_t, int64_t, int64_t>, Value> rowIndices;
   std::map<int64_t, Value> columnIndices;
 };

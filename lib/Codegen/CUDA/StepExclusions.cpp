@@ -6,6 +6,7 @@
 //   %some = the first row may not see the last key ...       of all rows at once, on scalars
 //   %s = scf.if %some { arith.select %kept, %scores, -inf } else { %scores }
 
+#include "FragmentDistributor.h"
 #include "StepVectorizer.h"
 
 #include "attn/IR/KeyExclusion.h"
@@ -121,6 +122,7 @@ Value StepVectorizer::excluded(Value scores) {
     return scores;
   auto choice = scf::IfOp::create(b, scores.getType(), some,
                                   /*withElseRegion=*/true);
+  choice->setAttr(kRareAttrName, b.getUnitAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(choice.thenBlock());
   scf::YieldOp::create(b, isExcluded(scores));

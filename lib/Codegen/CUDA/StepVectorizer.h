@@ -14,6 +14,15 @@
 
 namespace mlir::attn {
 
+/// What the tile of a step reads of a bias or a mask: from where on, and how much;
+/// without a shape one element.
+struct TileSlice {
+  Value tensor;
+  SmallVector<Value> at;
+  SmallVector<int64_t> shape;
+  Spread spread = Spread::Uniform;
+};
+
 /// Builds one step.
 class StepVectorizer {
 public:
@@ -24,7 +33,8 @@ public:
         keys(cast<VectorType>(key.getType()).getDimSize(0)),
         tile(b, rows, keys), exponent(op.getExponent().value_or(0)),
         scale(op.getScale().convertToDouble()),
-        anchor(index(0).getDefiningOp()) {}
+        anchor(index(0).getDefiningOp()),
+        isAgain(op.getSkipZeros() != nullptr) {}
 
   StateVectors run(const StateVectors &state);
 
@@ -46,8 +56,14 @@ private:
   Value distance(Value number);
   TileValue rowInHead(Type type);
   TileValue applyRegion(Region &region, Value scores);
-  TileValue readBroadcast(Value tensor);
+  int64_t rowDim();
+  TileSlice sliceOf(Value tensor);
+  TileValue read(const TileSlice &slice, bool isInside);
+  Value isInside(Value tensor);
   Value changed(Value scores);
+  Value withOperands(Value s, Value kept, const TileSlice &bias,
+                     const TileSlice &mask, bool isInside);
+  Value readOperands(Value s, Value kept);
   Value capped(Value scores);
   Value hasExclusions();
   Value keptByBounds();
@@ -68,6 +84,10 @@ private:
   double scale;
   /// Before all else of the step, where regions put what is the same for all.
   Operation *anchor;
+  /// Whether the keys are looked at again because there was a NaN.
+  bool isAgain;
+  /// Whether what is added to scores is added to them as they are.
+  bool isScaled = true;
 };
 
 } // namespace mlir::attn

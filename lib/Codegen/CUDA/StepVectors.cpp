@@ -14,6 +14,7 @@
 // c is scale * log2(e) where the reference is a product, and log2(e) after a subtraction in natural units where scores
 // are more than that. A reference that does not grow leaves sum and acc bit for bit.
 
+#include "InsideReads.h"
 #include "StepVectorizer.h"
 
 #include "attn/IR/ScoreRegion.h"
@@ -114,40 +115,73 @@ TileValue StepVectorizer::applyRegion(Region &region, Value scores) {
   return spread;
 }
 
-/// Return for each score the element of a bias or a mask [heads, rows, keys], each
-/// 1 or full.
-TileValue StepVectorizer::readBroadcast(Value tensor) {
+/// Return of which dimension of a bias or a mask [heads, rows, keys] rows are: several
+/// heads have one row each.
+int64_t StepVectorizer::rowDim() { return isOneHead() ? 1 : 0; }
+
+/// Return what the tile reads of a bias or a mask [heads, rows, keys], each 1 or full.
+TileSlice StepVectorizer::sliceOf(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  // Several heads have one row each.
-  int64_t rowDim = isOneHead() ? 1 : 0;
-  bool byRow = type.getDimSize(rowDim) != 1, byKey = type.getDimSize(2) != 1;
+  bool byRow = type.getDimSize(rowDim()) != 1, byKey = type.getDimSize(2) != 1;
   SmallVector<OpFoldResult> offsets(3, b.getIndexAttr(0)),
       ones(3, b.getIndexAttr(1)), sizes = ones;
-  SmallVector<int64_t> shape, tileShape;
-  SmallVector<Value> at;
+  SmallVector<int64_t> shape;
+  TileSlice slice;
   auto keep = [&](int64_t dim, int64_t extent, Value first) {
     sizes[dim] = tensor::getMixedSize(b, b.getLoc(), tensor, dim);
     shape.push_back(type.getDimSize(dim));
-    tileShape.push_back(extent);
-    at.push_back(first);
+    slice.shape.push_back(extent);
+    slice.at.push_back(first);
   };
   if (byRow)
-    keep(rowDim, rows, op.getRow());
+    keep(rowDim(), rows, op.getRow());
   if (byKey)
     keep(2, keys, op.getFirstKey());
-  Value zero = index(0);
-  if (at.empty())
-    return {tensor::ExtractOp::create(b, tensor, ValueRange{zero, zero, zero}),
-            Spread::Uniform};
-  Value slice = tensor::ExtractSliceOp::create(
+  if (slice.at.empty())
+    return {tensor, SmallVector<Value>(3, index(0)), {}, Spread::Uniform};
+  slice.tensor = tensor::ExtractSliceOp::create(
       b, RankedTensorType::get(shape, type.getElementType()), tensor, offsets,
       sizes, ones);
-  Value read =
-      readTile(b, VectorType::get(tileShape, type.getElementType()), slice, at);
-  Spread spread = byRow && byKey ? Spread::Full
-                  : byRow        ? Spread::Rows
-                                 : Spread::Columns;
-  return {read, spread};
+  slice.spread = byRow && byKey ? Spread::Full
+                 : byRow        ? Spread::Rows
+                                : Spread::Columns;
+  return slice;
+}
+
+/// Return for each score the element of a bias or a mask. `isInside`: it has no end
+/// within the tile where it has many keys.
+TileValue StepVectorizer::read(const TileSlice &slice, bool isInside) {
+  if (slice.shape.empty())
+    return {tensor::ExtractOp::create(b, slice.tensor, slice.at),
+            Spread::Uniform};
+  Type element = getElementTypeOrSelf(slice.tensor);
+  Value read = readTile(b, VectorType::get(slice.shape, element), slice.tensor,
+                        slice.at);
+  if (isInside && slice.spread != Spread::Rows)
+    read.getDefiningOp<vector::TransferReadOp>().setInBoundsAttr(
+        b.getBoolArrayAttr(SmallVector<bool>(slice.at.size(), true)));
+  return {read, slice.spread};
+}
+
+/// Return whether a bias or a mask has an element for each score of the tile; null
+/// where it has by its type, or has one for all keys.
+Value StepVectorizer::isInside(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (type.getDimSize(2) == 1)
+    return {};
+  Value inside;
+  auto check = [&](int64_t dim, Value first, int64_t count) {
+    int64_t extent = type.getDimSize(dim);
+    if (extent == 1 || (matchPattern(first, m_Zero()) && extent >= count))
+      return;
+    Value fits = b.createOrFold<arith::CmpIOp>(
+        arith::CmpIPredicate::sle, add(first, index(count)),
+        b.createOrFold<tensor::DimOp>(tensor, dim));
+    inside = inside ? b.createOrFold<arith::AndIOp>(inside, fits) : fits;
+  };
+  check(rowDim(), op.getRow(), rows);
+  check(2, op.getFirstKey(), keys);
+  return inside;
 }
 
 /// Return `scores` held below the cap.
@@ -162,22 +196,62 @@ Value StepVectorizer::capped(Value scores) {
 /// reference is a product the scale comes later.
 Value StepVectorizer::changed(Value scores) {
   Value s = scores, kept;
-  if (!op.getProducts() && scale != 1.0)
+  isScaled = op.getProducts() || scale == 1.0;
+  if (!isScaled && (op.getScoreMod() || op.getSoftcap() || !op.getBias())) {
     s = arith::MulFOp::create(b, s, constant(scale));
-  auto keep = [&](Value condition) {
-    kept = kept ? arith::AndIOp::create(b, kept, condition).getResult()
-                : condition;
-  };
+    isScaled = true;
+  }
   if (Region *scoreMod = op.getScoreMod()) {
     s = tile.full(applyRegion(*scoreMod, s));
     // A cap would make a number of -inf, and a bias of NaN makes NaN of it.
     if (op.getSoftcap() || op.getBias())
-      keep(arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, s, lowest()));
+      kept = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, s, lowest());
   }
   if (op.getSoftcap())
     s = capped(s);
-  if (Value bias = op.getBias()) {
-    TileValue term = readBroadcast(bias);
+  return readOperands(s, kept);
+}
+
+/// Return `s`, of which only those `kept` count, after bias and mask. Where a tile
+/// reaches over their end, each thread asks for each element.
+Value StepVectorizer::readOperands(Value s, Value kept) {
+  if (!op.getBias() && !op.getMask())
+    return kept ? arith::SelectOp::create(b, kept, s, lowest()).getResult() : s;
+  TileSlice bias, mask;
+  if (op.getBias())
+    bias = sliceOf(op.getBias());
+  if (op.getMask())
+    mask = sliceOf(op.getMask());
+  Value inside;
+  // (Keys that are looked at again come one by one.)
+  if (!isAgain)
+    for (Value tensor : {op.getBias(), op.getMask()})
+      if (Value fits = tensor ? isInside(tensor) : Value())
+        inside = inside ? b.createOrFold<arith::AndIOp>(inside, fits) : fits;
+  if (!inside)
+    return withOperands(s, kept, bias, mask, /*isInside=*/!isAgain);
+  auto choice =
+      scf::IfOp::create(b, s.getType(), inside, /*withElseRegion=*/true);
+  choice->setAttr(kInsideAttrName, b.getUnitAttr());
+  choice->setAttr(kRareAttrName, b.getUnitAttr());
+  OpBuilder::InsertionGuard guard(b);
+  for (bool isThen : {true, false}) {
+    b.setInsertionPointToStart(isThen ? choice.thenBlock()
+                                      : choice.elseBlock());
+    scf::YieldOp::create(b, withOperands(s, kept, bias, mask, isThen));
+  }
+  return choice.getResult(0);
+}
+
+/// Return `s` plus the scaled bias, and -inf where the mask or `kept` says so.
+Value StepVectorizer::withOperands(Value s, Value kept, const TileSlice &bias,
+                                   const TileSlice &mask, bool isInside) {
+  auto keep = [&](Value condition) {
+    kept = kept ? arith::AndIOp::create(b, kept, condition).getResult()
+                : condition;
+  };
+  if (bias.tensor) {
+    TileValue term = read(bias, isInside);
     Type type = getElementTypeOrSelf(term.value);
     if (!type.isF32()) {
       Type wide = b.getF32Type();
@@ -186,12 +260,14 @@ Value StepVectorizer::changed(Value scores) {
       term.value = arith::ExtFOp::create(b, wide, term.value);
     }
     Value all = tile.full(term);
-    // Of NaN, a bias of -inf would make NaN.
-    keep(arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, all, lowest()));
-    s = arith::AddFOp::create(b, s, all);
+    // Of NaN, a bias of -inf makes NaN: then keys are looked at again.
+    if (isAgain)
+      keep(arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, all, lowest()));
+    s = isScaled ? arith::AddFOp::create(b, s, all).getResult()
+                 : math::FmaOp::create(b, s, constant(scale), all).getResult();
   }
-  if (Value mask = op.getMask()) {
-    TileValue given = readBroadcast(mask);
+  if (mask.tensor) {
+    TileValue given = read(mask, isInside);
     Type type = given.value.getType();
     if (!getElementTypeOrSelf(type).isInteger(1)) {
       Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));

@@ -86,3 +86,36 @@ func.func @projection(%x: tensor<1x?x256xbf16>, %w: tensor<64x256xbf16>,
     : tensor<1x?x256xbf16> -> tensor<1x?x8xbf16>
   return %y : tensor<1x?x8xbf16>
 }
+
+// -----
+
+// Bias and mask are read twice: as tiles that are inside of them, and, in the last blocks of rows and of keys, as tiles that
+// reach over their end. The scale and the bias are one multiply-add; what is of NaN where a bias is -inf is found behind the
+// loop, and keys that are looked at again ask for it.
+//
+// CHECK-LABEL: func.func @operands
+// CHECK: scf.for
+// CHECK: %[[SCORES:.*]] = vector.contract {{.*}} into vector<128x64xf32>
+// CHECK: arith.cmpi sle
+// CHECK: %[[KEYS:.*]] = arith.cmpi sle
+// CHECK: %[[INSIDE:.*]] = arith.andi %{{.*}}, %[[KEYS]]
+// CHECK: scf.if %[[INSIDE]] -> (vector<128x64xf32>)
+// CHECK: vector.transfer_read {{.*}} {in_bounds = [true, true]} : tensor<?x?xf16>, vector<128x64xf16>
+// CHECK: math.fma %[[SCORES]]
+// CHECK-NOT: arith.cmpf
+// CHECK: vector.transfer_read {{.*}} {in_bounds = [true]} : tensor<?xi8>, vector<64xi8>
+// CHECK: } else {
+// CHECK: vector.transfer_read {{.*}} : tensor<?x?xf16>, vector<128x64xf16>
+// CHECK: math.fma %[[SCORES]]
+// CHECK: vector.transfer_read {{.*}} : tensor<?xi8>, vector<64xi8>
+// CHECK: } {attn.inside, attn.rare}
+// CHECK: scf.for
+// CHECK: arith.cmpf une
+func.func @operands(%q: tensor<1x2x?x64xf16>, %k: tensor<1x2x?x64xf16>,
+    %v: tensor<1x2x?x64xf16>, %b: tensor<1x2x?x?xf16>, %m: tensor<1x1x1x?xi1>) -> tensor<1x2x?x64xf16> {
+  %o = attn.sdpa %q, %k, %v bias(%b : tensor<1x2x?x?xf16>) mask(%m : tensor<1x1x1x?xi1>)
+    schedule = <block_m = 128, block_n = 64, rows = 32, columns = 8, lanes = 2, warps = 4, stages = 2>
+    : tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>
+    -> tensor<1x2x?x64xf16>
+  return %o : tensor<1x2x?x64xf16>
+}
