@@ -255,6 +255,9 @@ FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
                      tiled->replacements[2]};
   rewriter.replaceOp(step, tiled->replacements);
   OpBuilder::InsertionGuard guard(rewriter);
+  scf::ForOp loop;
+  if (finishesStrips())
+    loop = carryThrough(runOnce(cast<scf::ForOp>(tiled->loops.front())));
   for (Operation *op : tiled->tiledOps) {
     auto part = cast<BlockStepOp>(op);
     if (tile.isPaged())
@@ -262,7 +265,10 @@ FailureOr<PackedState> BlockTask::buildLoop(const KeyRange &range,
     if (failed(finishStep(part)))
       return failure();
   }
-  return result;
+  if (!loop)
+    return result;
+  yieldCarried(loop);
+  return PackedState{loop.getResult(0), loop.getResult(1), loop.getResult(2)};
 }
 
 /// Make of `step` on a block of keys what runs: nothing where mask_mod leaves no
@@ -289,7 +295,9 @@ LogicalResult BlockTask::packStep(BlockStepOp step) {
     step.getValueMutable().assign(value);
     step.setChannelsAttr(countedChannels());
   });
-  Value isFirst;
+  Value isFirst, isLast;
+  if (finishesStrips())
+    isLast = isInLastBlock(step);
   if (startKey)
     isFirst = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
                                     step.getFirstKey(), startKey);
@@ -300,9 +308,14 @@ LogicalResult BlockTask::packStep(BlockStepOp step) {
   if (failed(tiled))
     return failure();
   rewriter.replaceOp(step, tiled->replacements);
-  setAhead(tiled->loops.front(), schedule);
+  auto strips = cast<scf::ForOp>(tiled->loops.front());
+  if (finishesStrips())
+    strips = carryThrough(strips);
+  setAhead(strips, schedule);
   for (Operation *op : tiled->tiledOps) {
     auto strip = cast<BlockStepOp>(op);
+    if (finishesStrips() && isFirst)
+      shareState(strips, strip);
     if (isFirst) {
       rewriter.setInsertionPoint(strip);
       PackedState start = emptiedWhere(
@@ -316,6 +329,8 @@ LogicalResult BlockTask::packStep(BlockStepOp step) {
     narrow(cast<BlockStepOp>(op));
     if (hasMaskMod())
       skipMaskedStrip(cast<BlockStepOp>(op));
+    if (finishesStrips())
+      finishStrip(strips, strip, isLast);
   }
   return success();
 }

@@ -15,7 +15,8 @@
 // or to leave out the products with 0 one by one, would cost time in every task; to look at the sums costs none.
 //
 // The state of a strip begins where its first block is worked on, so that it comes into L1 once. Where blocks may be
-// skipped, for mask_mod or a mask, and where there are none, all of it begins before.
+// skipped, for mask_mod or a mask, and where there are none, all of it begins before. In most tasks a strip ends where its
+// last block is worked on: BlockTaskFinish.cpp.
 
 #include "attn/Transforms/BlockTask.h"
 
@@ -157,32 +158,38 @@ FailureOr<PackedState> BlockTask::buildState(Value begin, Value end) {
   PackedState before = newState();
   KeyRange range = packed ? packed->range : keyRange(begin, end);
   if (!packed && getConstantIntValue(range.begin) &&
-      getConstantIntValue(range.begin) == getConstantIntValue(range.end))
+      getConstantIntValue(range.begin) == getConstantIntValue(range.end) &&
+      !finishesStrips())
     return emptied(before);
   auto flag = [&](bool value) -> Value {
     return arith::ConstantOp::create(rewriter, loc,
                                      rewriter.getBoolAttr(value));
   };
-  SmallVector<Type> types = {before.reference.getType(), before.sum.getType(),
-                             before.acc.getType()};
-  auto tries = scf::WhileOp::create(
-      rewriter, loc, types,
-      ValueRange{before.reference, before.sum, before.acc, flag(false)});
+  SmallVector<Value> inits = {before.reference, before.sum, before.acc};
+  llvm::append_range(inits, carried);
+  inits.push_back(flag(false));
+  SmallVector<Type> passed(ValueRange(inits).getTypes());
+  ArrayRef<Type> types = ArrayRef(passed).drop_back();
+  auto tries = scf::WhileOp::create(rewriter, loc, types, inits);
   OpBuilder::InsertionGuard guard(rewriter);
-  SmallVector<Type> passed(types);
-  passed.push_back(rewriter.getI1Type());
   SmallVector<Location> locs(passed.size(), loc);
   Block *first = rewriter.createBlock(&tries.getBefore(), {}, passed, locs);
-  skipZeros = first->getArgument(3);
+  skipZeros = first->getArguments().back();
   PackedState given{first->getArgument(0), first->getArgument(1),
                     first->getArgument(2)};
   PackedState start = given;
+  if (finishesStrips()) {
+    carried.assign(first->args_begin() + 3, first->args_end() - 1);
+    carried.push_back(flag(false));
+  }
   if (!packed && !isStreamed() && !hasMaskMod() && !tile.getMask()) {
     // Each strip begins where its first block is worked on, while it is in L1.
     startKey = range.begin;
-    Value none = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sge,
-                                       range.begin, range.end);
-    start = emptiedWhere(none, given);
+    if (!finishesStrips()) {
+      Value none = arith::CmpIOp::create(
+          rewriter, loc, arith::CmpIPredicate::sge, range.begin, range.end);
+      start = emptiedWhere(none, given);
+    }
   } else if (!packed) {
     start = emptied(given);
   }
@@ -191,16 +198,17 @@ FailureOr<PackedState> BlockTask::buildState(Value begin, Value end) {
   if (failed(state))
     return failure();
   Value notYet = arith::XOrIOp::create(rewriter, loc, skipZeros, flag(true));
-  Value again =
-      arith::AndIOp::create(rewriter, loc, hasNaN(state->acc), notYet);
-  scf::ConditionOp::create(
-      rewriter, loc, again,
-      ValueRange{state->reference, state->sum, state->acc});
+  Value isBad = finishesStrips() ? carried.pop_back_val() : hasNaN(state->acc);
+  Value again = arith::AndIOp::create(rewriter, loc, isBad, notYet);
+  SmallVector<Value> all = {state->reference, state->sum, state->acc};
+  llvm::append_range(all, carried);
+  scf::ConditionOp::create(rewriter, loc, again, all);
   Block *second = rewriter.createBlock(&tries.getAfter(), {}, types,
                                        ArrayRef(locs).drop_back());
   SmallVector<Value> next(second->getArguments());
   next.push_back(flag(true));
   scf::YieldOp::create(rewriter, loc, next);
+  carried.assign(tries.result_begin() + 3, tries.result_end());
   return PackedState{tries.getResult(0), tries.getResult(1),
                      tries.getResult(2)};
 }

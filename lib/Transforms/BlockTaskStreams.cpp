@@ -30,18 +30,29 @@ Value BlockTask::emptyRows() {
               {filled, dims.headSize}, accumulator);
   if (isEqualConstantIntOrValue(filled, taskRows))
     return all;
+  // Rows of zeros up to a whole strip.
+  AffineExpr s1 = rewriter.getAffineSymbolExpr(1);
+  OpFoldResult zeroIndex = rewriter.getIndexAttr(0),
+               one = rewriter.getIndexAttr(1),
+               missing = affine::makeComposedFoldedAffineApply(
+                   rewriter, loc, s0 - s1, {filled, taskRows});
+  SmallVector<OpFoldResult> zeros(2, zeroIndex), ones(2, one),
+      sizes = {taskRows, dims.headSize}, from = {taskRows, zeroIndex},
+      rest = {missing, dims.headSize};
   Value zero = arith::ConstantOp::create(rewriter, loc,
                                          rewriter.getZeroAttr(accumulator));
-  all = linalg::FillOp::create(rewriter, loc, zero, all).getResult(0);
-  SmallVector<OpFoldResult> zeros(2, rewriter.getIndexAttr(0)),
-      ones(2, rewriter.getIndexAttr(1)), sizes = {taskRows, dims.headSize};
+  Value end =
+      tensor::ExtractSliceOp::create(rewriter, loc, all, from, rest, ones);
+  end = linalg::FillOp::create(rewriter, loc, zero, end).getResult(0);
+  all =
+      tensor::InsertSliceOp::create(rewriter, loc, end, all, from, rest, ones);
   return tensor::ExtractSliceOp::create(rewriter, loc, all, zeros, sizes, ones);
 }
 
 /// Return `rows`, written into `init` from emptyRows, as [strips, rows, D].
 Value BlockTask::rowsToStrips(Value rows, Value init) {
   auto slice = init.getDefiningOp<tensor::ExtractSliceOp>();
-  if (slice && slice.getSource().getDefiningOp<linalg::FillOp>())
+  if (slice && slice.getSource().getDefiningOp<tensor::InsertSliceOp>())
     rows = tensor::InsertSliceOp::create(
         rewriter, loc, rows, slice.getSource(), slice.getMixedOffsets(),
         slice.getMixedSizes(), slice.getMixedStrides());

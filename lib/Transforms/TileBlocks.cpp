@@ -78,6 +78,27 @@ static Value placeOf(RewriterBase &rewriter, InsertOp insert) {
       insert.getMixedSizes(), insert.getMixedStrides());
 }
 
+/// Build `task`, of `tile`, whose strips are finished one by one, and erase it.
+template <typename InsertOp>
+static LogicalResult buildFinishedTask(RewriterBase &rewriter, SdpaOp tile,
+                                       BlockTask &task) {
+  SmallVector<InsertOp> inserts;
+  SmallVector<Value> places;
+  for (Value result : tile->getResults()) {
+    inserts.push_back(cast<InsertOp>(*result.getUsers().begin()));
+    places.push_back(placeOf(rewriter, inserts.back()));
+  }
+  FailureOr<SmallVector<Value>> outputs = task.buildOutputs(places);
+  if (failed(outputs))
+    return failure();
+  for (unsigned i = 0; i < inserts.size(); ++i)
+    rewriter.modifyOpInPlace(inserts[i], [&] {
+      inserts[i].getSourceMutable().assign((*outputs)[i]);
+    });
+  rewriter.eraseOp(tile);
+  return success();
+}
+
 /// Build the task of `tile`, whose results are inserted by ops of type InsertOp,
 /// and erase it.
 template <typename InsertOp>
@@ -85,6 +106,8 @@ static LogicalResult buildTask(RewriterBase &rewriter, SdpaOp tile,
                                bool mayBeEmpty,
                                std::optional<PackedKeys> packed) {
   BlockTask task(rewriter, tile, mayBeEmpty, packed);
+  if (task.canFinishStrips())
+    return buildFinishedTask<InsertOp>(rewriter, tile, task);
   FailureOr<PackedState> state = task.buildState();
   if (failed(state))
     return failure();

@@ -6,18 +6,18 @@
 // CHECK-LABEL: func.func @again
 // CHECK: scf.while ({{.*}}, %[[SKIP:[a-z0-9]+]] = %false)
 // CHECK-NOT: linalg.fill
-// CHECK: scf.for %[[J:.*]] = %c0 to %c64
+// CHECK: %[[TASK:.*]]:5 = scf.for %[[J:.*]] = %c0 to %c64 {{.*}} %{{[a-z0-9]+}} = %false)
 // CHECK: %[[BEGINS:.*]] = arith.cmpi eq, %[[J]], %c0
-// CHECK: scf.for
+// CHECK: scf.for {{.*}}, %[[SOFAR:[a-z0-9]+]] = %{{[a-z0-9]+}}) ->
 // CHECK: scf.if %[[BEGINS]]
 // CHECK: linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<1x8xf32>)
 // CHECK: attn.block_step {{.*}} skip_zeros(%[[SKIP]])
-// CHECK: %[[FIRST:.*]] = arith.xori %[[SKIP]], %true
 // CHECK: %[[BAD:.*]] = arith.cmpf uno, %[[SUM:.*]], %[[SUM]]
-// CHECK: %[[AGAIN:.*]] = arith.andi %[[BAD]], %[[FIRST]]
+// CHECK: arith.ori %[[SOFAR]], %[[BAD]]
+// CHECK: %[[FIRST:.*]] = arith.xori %[[SKIP]], %true
+// CHECK: %[[AGAIN:.*]] = arith.andi %[[TASK]]#4, %[[FIRST]]
 // CHECK: scf.condition(%[[AGAIN]])
 // CHECK: scf.yield {{.*}}, %true
-// CHECK: attn.finish
 func.func @again(%q: tensor<1x1x16x8xf32>, %k: tensor<1x1x64x8xf32>) -> tensor<1x1x16x8xf32> {
   %o = attn.sdpa %q, %k, %k schedule = <block_m = 16, block_n = 32, rows = 8,
        columns = 16, lanes = 8>
@@ -28,7 +28,7 @@ func.func @again(%q: tensor<1x1x16x8xf32>, %k: tensor<1x1x64x8xf32>) -> tensor<1
 
 // -----
 
-// Where no key may be left, all of the state is empty before the loop.
+// Where weights want the state after the loop and no key may be left, all of it is empty before.
 //
 // CHECK-LABEL: func.func @no_keys
 // CHECK: scf.while
@@ -36,12 +36,14 @@ func.func @again(%q: tensor<1x1x16x8xf32>, %k: tensor<1x1x64x8xf32>) -> tensor<1
 // CHECK: scf.if %[[NONE]]
 // CHECK: linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<2x8xf32>)
 // CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c32
-func.func @no_keys(%q: tensor<1x1x16x8xf32>, %k: tensor<1x1x?x8xf32>) -> tensor<1x1x16x8xf32> {
-  %o = attn.sdpa %q, %k, %k schedule = <block_m = 16, block_n = 32, rows = 8,
+// CHECK: attn.finish
+func.func @no_keys(%q: tensor<1x1x16x8xf32>, %k: tensor<1x1x?x8xf32>)
+    -> (tensor<1x1x16x8xf32>, tensor<1x1x16x?xf32>) {
+  %o, %w = attn.sdpa %q, %k, %k schedule = <block_m = 16, block_n = 32, rows = 8,
        columns = 16, lanes = 8>
     : tensor<1x1x16x8xf32>, tensor<1x1x?x8xf32>, tensor<1x1x?x8xf32>
-    -> tensor<1x1x16x8xf32>
-  return %o : tensor<1x1x16x8xf32>
+    -> tensor<1x1x16x8xf32> weights(tensor<1x1x16x?xf32>)
+  return %o, %w : tensor<1x1x16x8xf32>, tensor<1x1x16x?xf32>
 }
 
 // -----

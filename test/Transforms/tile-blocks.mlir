@@ -205,10 +205,12 @@ func.func @streamed(%q: tensor<1x8x1x8xf32>, %k: tensor<1x2x?x8xf32>)
 //
 // CHECK-LABEL: func.func @streamed_rows
 // CHECK: %[[ALL:.*]] = bufferization.alloc_tensor() : tensor<4x8xf32>
-// CHECK: %[[ZEROS:.*]] = linalg.fill {{.*}} outs(%[[ALL]]
-// CHECK: %[[SOME:.*]] = tensor.extract_slice %[[ZEROS]][0, 0] [3, 8]
+// CHECK: %[[REST:.*]] = tensor.extract_slice %[[ALL]][3, 0] [1, 8]
+// CHECK: %[[ZEROS:.*]] = linalg.fill {{.*}} outs(%[[REST]]
+// CHECK: %[[FILLED:.*]] = tensor.insert_slice %[[ZEROS]] into %[[ALL]][3, 0] [1, 8]
+// CHECK: %[[SOME:.*]] = tensor.extract_slice %[[FILLED]][0, 0] [3, 8]
 // CHECK: linalg.generic {{.*}} outs(%[[SOME]]
-// CHECK: tensor.insert_slice {{.*}} into %[[ZEROS]]
+// CHECK: tensor.insert_slice {{.*}} into %[[FILLED]]
 // CHECK: tensor.expand_shape {{.*}} : tensor<4x8xf32> into tensor<2x2x8xf32>
 // CHECK: attn.block_step
 func.func @streamed_rows(%q: tensor<1x2x3x8xf32>, %k: tensor<1x2x64x8xf32>)

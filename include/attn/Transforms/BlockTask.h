@@ -10,6 +10,7 @@
 #include "attn/Analysis/BlockRange.h"
 #include "attn/IR/AttentionShape.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::attn {
@@ -56,6 +57,15 @@ public:
   /// Build the loop over the keys that the rows attend to, of [begin, end) if
   /// given, and return the state after them.
   FailureOr<PackedState> buildState(Value begin = {}, Value end = {});
+
+  /// Return whether a strip of rows can be finished where its last block of keys
+  /// is worked on.
+  bool canFinishStrips();
+
+  /// Build the loop over the keys that the rows attend to, finish each strip in
+  /// it, and return what becomes of `outputs`, slices as unpackOutput and
+  /// unpackLse take them, without the dimensions of the batch and the head.
+  FailureOr<SmallVector<Value>> buildOutputs(ValueRange outputs);
 
   /// Return the packed output and the packed lse of `state`.
   std::pair<Value, Value> buildFinish(const PackedState &state);
@@ -118,6 +128,14 @@ private:
   PackedState buildOnlyStep(PackedState state);
   FailureOr<PackedState> buildLoop(const KeyRange &range, PackedState state);
   LogicalResult packStep(BlockStepOp step);
+  bool finishesStrips() const { return !carried.empty(); }
+  scf::ForOp carryThrough(scf::ForOp loop);
+  void yieldCarried(scf::ForOp loop);
+  Value isInLastBlock(BlockStepOp step);
+  scf::ForOp runOnce(scf::ForOp loop);
+  void shareState(scf::ForOp strips, BlockStepOp strip);
+  void finishStrip(scf::ForOp strips, BlockStepOp strip, Value isLast);
+  Value unpackStrip(Value packed, Value dest, Value row);
   Value packKeys(Value keys, Value scale, bool value);
   void narrow(BlockStepOp step);
   bool hasMaskMod() { return !tile.getMaskMod().empty(); }
@@ -172,6 +190,11 @@ private:
   Value startKey;
   /// Whether values of weight 0 are left out.
   Value skipZeros;
+  /// The outputs, and at last whether a sum of values was not finite, as they are
+  /// where ops are built; none where strips are finished after the loop.
+  SmallVector<Value> carried;
+  /// Whether there is one block of keys, known when the task runs.
+  Value isOnlyBlock;
   /// What is known of mask_mod for all rows of the task, and for all keys of the
   /// block that is worked on.
   Intervals ofRows, ofKeys;
