@@ -116,6 +116,7 @@ private:
     for (int64_t d = 0; d < query.channels; ++d)
       product += static_cast<T>(q[d].real) * (number(key, k[d]) * by);
     T s = scale * product;
+    hidden = std::fabs(double(s));
     if (scoreMod) {
       FailureOr<Cell> changed = evaluate(
           *scoreMod, {realCell(s)}, in.firstEntry + b, h, positionOf(b, i), j);
@@ -124,6 +125,7 @@ private:
       s = static_cast<T>(changed->real);
       if (s == kNone)
         return kNone;
+      note(s, hidden);
     }
     if (in.softcap)
       s = T(*in.softcap) * std::tanh(s / T(*in.softcap));
@@ -179,6 +181,7 @@ private:
         continue;
       kept.emplace_back(j, *s);
       note(*s, statistics.largestScore);
+      note(hidden, statistics.largestScore);
     }
     statistics.operations +=
         2 * (query.channels + value.channels) * int64_t(kept.size());
@@ -241,6 +244,8 @@ private:
   static constexpr T kNone = -std::numeric_limits<T>::infinity();
   const SdpaInputs &in;
   AttentionStatistics &statistics;
+  /// Largest |s| that the last score had on its way.
+  double hidden = 0;
   SdpaOutputs &outputs;
   Heads query, key, value, output;
   T scale;

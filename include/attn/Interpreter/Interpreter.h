@@ -34,7 +34,8 @@ inline FloatFormat getRounding(FloatFormat format, Arithmetic arithmetic) {
 
 /// What attention ops met on the way: the terms of the error bound.
 struct AttentionStatistics {
-  /// Largest finite |s| and |value| that are not excluded.
+  /// Largest finite |s| and |value| that are not excluded. A cap or a region hides
+  /// the size of a score, not its error: a score counts before and after it.
   double largestScore = 0, largestValue = 0;
   /// How many attn.sdpa ran, those inside attn.mha included.
   int64_t count = 0;
