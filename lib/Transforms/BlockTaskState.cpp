@@ -151,6 +151,20 @@ Value BlockTask::hasNaN(Value acc) {
                                total);
 }
 
+/// Return the state that the loop over the blocks of `range` starts from, in place
+/// of `state`.
+PackedState BlockTask::begun(const PackedState &state, const KeyRange &range) {
+  if (isStreamed() || hasMaskMod() || tile.getMask())
+    return emptied(state);
+  // Each strip begins where its first block is worked on, while it is in L1.
+  startKey = range.begin;
+  if (finishesStrips())
+    return state;
+  Value none = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sge,
+                                     range.begin, range.end);
+  return emptiedWhere(none, state);
+}
+
 FailureOr<PackedState> BlockTask::buildState(Value begin, Value end) {
   if (isForThreads())
     return buildTileState(begin, end);
@@ -177,24 +191,12 @@ FailureOr<PackedState> BlockTask::buildState(Value begin, Value end) {
   skipZeros = first->getArguments().back();
   PackedState given{first->getArgument(0), first->getArgument(1),
                     first->getArgument(2)};
-  PackedState start = given;
   if (finishesStrips()) {
     carried.assign(first->args_begin() + 3, first->args_end() - 1);
     carried.push_back(flag(false));
   }
-  if (!packed && !isStreamed() && !hasMaskMod() && !tile.getMask()) {
-    // Each strip begins where its first block is worked on, while it is in L1.
-    startKey = range.begin;
-    if (!finishesStrips()) {
-      Value none = arith::CmpIOp::create(
-          rewriter, loc, arith::CmpIPredicate::sge, range.begin, range.end);
-      start = emptiedWhere(none, given);
-    }
-  } else if (!packed) {
-    start = emptied(given);
-  }
   FailureOr<PackedState> state =
-      packed ? buildOnlyStep(start) : buildLoop(range, start);
+      packed ? buildOnlyStep(given) : buildLoop(range, begun(given, range));
   if (failed(state))
     return failure();
   Value notYet = arith::XOrIOp::create(rewriter, loc, skipZeros, flag(true));

@@ -121,6 +121,7 @@ private:
   PackedState newState();
   PackedState emptied(const PackedState &state);
   PackedState emptiedWhere(Value condition, const PackedState &state);
+  PackedState begun(const PackedState &state, const KeyRange &range);
   Value hasNaN(Value acc);
   KeyRange keyRange(Value begin, Value end);
   BlockStepOp buildStep(const KeyRange &range, Value key, Value value,

@@ -235,6 +235,8 @@ void BlockPrefetcher::askForShare(ArrayRef<Value> tiles, OpFoldResult size,
   Value range =
       fold<arith::SubIOp>(strips.getUpperBound(), strips.getLowerBound());
   Value count = fold<arith::CeilDivSIOp>(range, strips.getStep());
+  // A sequence of several in one tensor may have no rows.
+  count = fold<arith::MaxSIOp>(count, index(1));
   Value share = fold<arith::CeilDivSIOp>(rows, count);
   b.restoreInsertionPoint(place);
   Value from = fold<arith::MulIOp>(numberIn(strips), share);

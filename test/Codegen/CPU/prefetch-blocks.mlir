@@ -111,3 +111,24 @@ func.func @long_rows(%k: memref<2x3x20x256xf32, #at>) {
   }
   return
 }
+
+// Where there may be no strip, its share is still a number.
+//
+// CHECK-LABEL: func.func @no_strips
+// CHECK-SAME: %[[STRIPS:[a-z0-9]+]]: index
+// CHECK: %[[SOME:.*]] = arith.maxsi %[[STRIPS]], %c1
+// CHECK: arith.ceildivsi %c20, %[[SOME]]
+// CHECK: scf.for %{{.*}} = %c0 to %[[STRIPS]]
+func.func @no_strips(%k: memref<2x3x20x32xf32, #at>, %strips: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.forall (%b, %h) in (2, 3) {
+    %tile = memref.subview %k[%b, %h, 0, 0] [1, 1, 20, 32] [1, 1, 1, 1]
+      : memref<2x3x20x32xf32, #at> to memref<1x1x20x32xf32, #at>
+    "test.pack"(%tile) : (memref<1x1x20x32xf32, #at>) -> ()
+    scf.for %s = %c0 to %strips step %c1 {
+      "test.strip"(%s) : (index) -> ()
+    } {attn.ahead = 256 : index}
+  }
+  return
+}
