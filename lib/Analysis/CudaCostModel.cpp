@@ -6,6 +6,9 @@
 //   a thread    rows * (block_n + E) / 32 sums of a warp's scores and output, in 255 registers
 //   a block     block_m * D of the query, and of each stage block_n * (D + E) of keys and values
 //
+// Where D is large, a stage is a part of the channels of block_m rows and of block_n keys, and values have room once; where
+// E is, there are several attentions.
+//
 // A warp of 32 rows reads every key from shared memory half as often as two of 16. It has registers for that up to 128
 // channels, of 32 keys at once where there are many. Eight warps keep the tensor cores of a multiprocessor busy: two
 // blocks of four such warps, or one of eight warps of 16 rows where shared memory has no room for two blocks.
@@ -43,6 +46,15 @@ static constexpr int64_t kWideTileChannels = 128, kWideBlockChannels = 96;
 /// Channels up to which a warp of 16 rows has registers for many keys.
 static constexpr int64_t kLongBlockChannels = 192;
 
+/// Keys of a block where registers hold the sums of many channels of 16 rows, and the
+/// query lies in shared memory: of 64, sm_90a spills 40 to 56 bytes.
+static constexpr int64_t kPartKeys = 48;
+
+/// Channels of a value that registers add up, 16 rows of a warp; and without matrix
+/// instructions where there are parts of channels to count, too: of 256, sm_90a
+/// spills 104 bytes.
+static constexpr int64_t kMostSummedChannels = 256, kLeastSummedChannels = 192;
+
 /// Copies of keys that are on their way while one block of them is worked on.
 static constexpr int64_t kStages = 2;
 
@@ -64,21 +76,31 @@ struct BlockTile {
   /// Return the bytes of shared memory for `stages` of keys and values.
   int64_t sharedBytes(int64_t headSize, int64_t valueSize, int64_t bits,
                       int64_t stages) const {
-    int64_t elements = task.rows * task.warps * headSize +
-                       stages * keys * (headSize + valueSize);
+    int64_t rows = task.rows * task.warps;
+    int64_t elements = rows * headSize + stages * keys * (headSize + valueSize);
+    if (headSize > kMostWholeChannels) {
+      int64_t part = getPartChannels(bits);
+      // Keys that are taken again one by one need room, too.
+      elements = keys * valueSize +
+                 std::max(stages * (rows + keys) * part,
+                          (rows + kUnit) * part + kUnit * valueSize);
+    }
     return elements * (bits / 8);
   }
 };
 } // namespace
 
 /// Return how many keys a block of heads of `channels` channels of `bits` bits has
-/// where rows are few.
-static int64_t chooseKeys(int64_t channels, int64_t bits, Precision precision) {
+/// where rows are few; `inParts` says that scores are added up by parts of channels.
+static int64_t chooseKeys(int64_t channels, int64_t bits, bool inParts,
+                          Precision precision) {
   if (precision != Precision::Exact)
     return channels > kManyKeysChannels ? kSomeKeys : kManyKeys;
   if (bits > 16)
     return channels > kWideBlockChannels ? kUnit : kSomeKeys;
-  return channels > kLongBlockChannels ? kSomeKeys : kManyKeys;
+  if (channels <= kLongBlockChannels)
+    return kManyKeys;
+  return inParts ? kPartKeys : kSomeKeys;
 }
 
 /// Return the tile of a task of `shape`, whose heads have `headSize` and `valueSize`
@@ -87,8 +109,9 @@ static BlockTile chooseTile(const AttentionShape &shape, int64_t headSize,
                             int64_t valueSize, int64_t bits,
                             const TargetInfo &target, bool few,
                             Precision precision) {
-  int64_t channels = std::max(headSize, valueSize);
-  int64_t keys = chooseKeys(channels, bits, precision);
+  bool inParts = headSize > kMostWholeChannels;
+  int64_t channels = inParts ? valueSize : std::max(headSize, valueSize);
+  int64_t keys = chooseKeys(channels, bits, inParts, precision);
   if (few)
     return {{kUnit, 1}, keys};
   // Short sequences leave no warp without work.
@@ -99,6 +122,9 @@ static BlockTile chooseTile(const AttentionShape &shape, int64_t headSize,
     return {{channels > kWideTileChannels ? kUnit : 2 * kUnit, 4}, keys};
   if (isKnown && shape.rows <= 4 * kUnit)
     return {{kUnit, 4}, keys};
+  // Copies of parts need registers, too.
+  if (inParts)
+    return {{kUnit, 8}, keys};
   for (auto [some, most] : {std::pair(kManyKeys, kManyKeysChannels),
                             std::pair(kSomeKeys, kWideRowsChannels)}) {
     BlockTile tile{{2 * kUnit, 4}, some};
@@ -137,6 +163,13 @@ static int64_t getFoldedRows(const AttentionShape &shape) {
   return shape.rows <= most ? shape.rows : 0;
 }
 
+int64_t attn::getValuePart(const AttentionShape &shape, int64_t bits) {
+  bool isTight = bits > 16 && shape.headSize > kMostWholeChannels;
+  int64_t most = isTight ? kLeastSummedChannels : kMostSummedChannels,
+          parts = std::max<int64_t>(llvm::divideCeil(shape.valueSize, most), 1);
+  return llvm::alignTo(llvm::divideCeil(shape.valueSize, parts), kUnit);
+}
+
 int64_t attn::getFewBlockRows(const AttentionShape &shape, bool folds) {
   int64_t folded = folds ? getFoldedRows(shape) : 0;
   return folded > 0 ? folded : kFewBlockRows;
@@ -165,7 +198,7 @@ ScheduleAttr attn::chooseBlockSchedule(MLIRContext *context,
            target.sharedBlockBytes;
   };
   while (!fits() && tile.keys > kUnit)
-    tile.keys /= 2;
+    tile.keys = std::max<int64_t>(tile.keys / 2 / kUnit, 1) * kUnit;
   if (!fits())
     stages = 1;
   int64_t chunk = few ? chooseChunk(shape.keys, tile.keys) : 0;

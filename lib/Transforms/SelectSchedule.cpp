@@ -12,9 +12,10 @@
 //
 // Nothing is tiled here. Where the number of rows is known at run time only, the op is there twice, for few rows and for
 // many, under a test of M * H / G. Of packed sequences each has its own number: the op has both schedules, that for few
-// rows as `attn.few_schedule`.
+// rows as `attn.few_schedule`. On a GPU an op whose value has more channels than a block of threads adds up is several.
 
 #include "attn/Transforms/SelectSchedule.h"
+#include "ValueParts.h"
 
 #include "attn/Analysis/CostModel.h"
 #include "attn/Analysis/CudaCostModel.h"
@@ -30,6 +31,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/bit.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_SELECTSCHEDULE
@@ -163,9 +165,6 @@ void attn::setSchedule(OpBuilder &b, SdpaOp op,
   branchOnRows(b, op, getFewRows(group) / group, choose);
 }
 
-/// The most channels of a head that a block of threads works on.
-static constexpr int64_t kMostChannels = 256;
-
 static bool isData(Value value, DenseSet<Value> &seen);
 
 /// Return whether data says how often `op`, a loop or a branch, runs what is in it, or
@@ -222,7 +221,7 @@ static ScheduleAttr withPagedBlocks(ScheduleAttr schedule, SdpaOp op) {
                      .getDimSize(sequenceDim(op.getKeyLayout()));
   if (ShapedType::isDynamic(page) || page == 0 || page % rows != 0)
     return {};
-  int64_t block = schedule.getBlockN();
+  int64_t block = llvm::bit_floor<uint64_t>(schedule.getBlockN());
   while (page % block != 0 && block % page != 0 && block > kLeastBlock)
     block /= 2;
   if (page % block != 0 && block % page != 0)
@@ -244,11 +243,11 @@ static bool isForBlocks(SdpaOp op) {
       op.getValueScale() || isUnderData(op))
     return false;
   AttentionShape shape = AttentionShape::get(op);
-  return llvm::all_of(ArrayRef{shape.headSize, shape.valueSize},
-                      [](int64_t size) {
-                        return !ShapedType::isDynamic(size) && size > 0 &&
-                               size <= kMostChannels;
-                      });
+  auto isKnown = [](int64_t size) {
+    return ShapedType::isStatic(size) && size > 0;
+  };
+  return isKnown(shape.headSize) && isKnown(shape.valueSize) &&
+         shape.valueSize <= kMostValueChannels;
 }
 
 /// Return how products of `op` are computed, of which the module says it for f32.
@@ -268,6 +267,7 @@ static void setBlockSchedule(OpBuilder &b, SdpaOp op,
     return;
   int64_t bits = getElementTypeOrSelf(op.getQuery()).getIntOrFloatBitWidth();
   AttentionShape shape = AttentionShape::get(op);
+  shape.valueSize = getValuePart(shape, bits);
   // Rows of a bias or a mask are read where they are, head by head.
   bool splits = canSplitKeys(op),
        folds = splits && !op.getBias() && !op.getMask();
@@ -381,6 +381,19 @@ static void removeSchedulesOfProcessors(Operation *root) {
   });
 }
 
+/// Cut attentions that blocks of threads work on, where their values have too many
+/// channels.
+static void splitValues(Operation *root) {
+  SmallVector<SdpaOp> ops;
+  root->walk([&](SdpaOp op) {
+    if (op.getSchedule() && op.getScheduleAttr().getWarps() > 0)
+      ops.push_back(op);
+  });
+  IRRewriter rewriter(root->getContext());
+  for (SdpaOp op : ops)
+    splitValue(rewriter, op);
+}
+
 namespace {
 struct SelectSchedule : public attn::impl::SelectScheduleBase<SelectSchedule> {
   void runOnOperation() override {
@@ -401,6 +414,7 @@ struct SelectSchedule : public attn::impl::SelectScheduleBase<SelectSchedule> {
     if (target.isCuda()) {
       for (SdpaOp op : ops)
         setBlockSchedule(builder, op, target);
+      splitValues(getOperation());
       llvm::for_each(projections,
                      [](linalg::GenericOp op) { setBlockSchedule(op); });
       return;

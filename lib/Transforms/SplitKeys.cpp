@@ -29,6 +29,8 @@
 //   %parts:3 = scf.forall (%b, %t, %c) ... { state of %rows[%b, %t] }
 //   %o = scf.forall (%b, %head) ... { merge rows of %head of the states, finish }
 
+#include "ValueParts.h"
+
 #include "attn/Analysis/CostModel.h"
 #include "attn/Analysis/KnownExtents.h"
 #include "attn/IR/Decompose.h"
@@ -405,6 +407,9 @@ LogicalResult KeySplitter::buildAtOnce() {
   FailureOr<SmallVector<Value>> outputs = createEmptyResults(b, op);
   if (failed(outputs))
     return failure();
+  for (auto [output, place] : llvm::zip(*outputs, findPlaces(b, op)))
+    if (place)
+      output = place;
   FailureOr<scf::ForallOp> end = buildEnd(*outputs);
   if (failed(end))
     return failure();

@@ -21,6 +21,8 @@
 // The outer loops come from upstream's tiler on the op's TilingInterface; BlockTask builds what is inside.
 
 #include "attn/Transforms/TileBlocks.h"
+#include "ValueParts.h"
+
 #include "attn/Transforms/BlockTask.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/SelectSchedule.h"
@@ -170,6 +172,7 @@ static LogicalResult buildStrips(RewriterBase &rewriter, SdpaOp tile,
 
 /// Replace `op` by a loop over tasks of one schedule.
 static FailureOr<scf::ForallOp> tileTasks(RewriterBase &rewriter, SdpaOp op) {
+  SmallVector<Value> places = findPlaces(rewriter, op);
   rewriter.setInsertionPoint(op);
   scf::SCFTilingOptions options;
   options.setLoopType(scf::SCFTilingOptions::LoopType::ForallOp);
@@ -183,6 +186,9 @@ static FailureOr<scf::ForallOp> tileTasks(RewriterBase &rewriter, SdpaOp op) {
     return failure();
   auto loop = cast<scf::ForallOp>(tiled->loops.front());
   loop->setAttr("attn.schedule", op.getScheduleAttr());
+  for (auto [output, place] : llvm::zip(loop.getOutputsMutable(), places))
+    if (place)
+      output.set(place);
   bool mayBeEmpty = op.hasPackedRows();
   rewriter.replaceOp(op, tiled->replacements);
   auto tile = cast<SdpaOp>(tiled->tiledOps.front());

@@ -70,3 +70,21 @@ func.func @several_rows(%q: tensor<2x8x4x64xf16>, %k: tensor<2x2x1024x64xf16>,
     -> tensor<2x8x4x64xf16>
   return %o : tensor<2x8x4x64xf16>
 }
+
+// The end of a split is written where its output is inserted.
+//
+// CHECK-LABEL: func.func @part_of_channels
+// CHECK: %[[ALL:.*]] = tensor.empty() : tensor<1x8x1x512xf16>
+// CHECK: %[[PLACE:.*]] = tensor.extract_slice %[[ALL]][0, 0, 0, 256] [1, 8, 1, 256] [1, 1, 1, 1]
+// CHECK: %[[O:.*]] = scf.forall {{.*}} shared_outs(%{{.*}} = %[[PLACE]])
+// CHECK: tensor.insert_slice %[[O]] into %[[ALL]][0, 0, 0, 256] [1, 8, 1, 256] [1, 1, 1, 1]
+func.func @part_of_channels(%q: tensor<1x8x1x64xf16>, %k: tensor<1x2x1024x64xf16>,
+    %v: tensor<1x2x1024x256xf16>) -> tensor<1x8x1x512xf16> {
+  %all = tensor.empty() : tensor<1x8x1x512xf16>
+  %o = attn.sdpa %q, %k, %v scale = 0.125
+    schedule = <block_m = 16, block_n = 64, rows = 16, columns = 8, lanes = 2, chunk = 256, fold_heads = true, warps = 1, stages = 2>
+    : tensor<1x8x1x64xf16>, tensor<1x2x1024x64xf16>, tensor<1x2x1024x256xf16> -> tensor<1x8x1x256xf16>
+  %r = tensor.insert_slice %o into %all[0, 0, 0, 256] [1, 8, 1, 256] [1, 1, 1, 1]
+    : tensor<1x8x1x256xf16> into tensor<1x8x1x512xf16>
+  return %r : tensor<1x8x1x512xf16>
+}

@@ -99,3 +99,23 @@ func.func @keys_without_rows(%q: tensor<1x2x64x64xf16>,
     -> tensor<1x2x64x64xf16>
   return %o : tensor<1x2x64x64xf16>
 }
+
+// -----
+
+// What is inserted into a larger tensor is written there by the blocks themselves.
+//
+// CHECK-LABEL: func.func @part_of_channels
+// CHECK: %[[ALL:.*]] = tensor.empty() : tensor<1x2x64x512xf16>
+// CHECK: %[[PLACE:.*]] = tensor.extract_slice %[[ALL]][0, 0, 0, 256] [1, 2, 64, 256] [1, 1, 1, 1]
+// CHECK: %[[O:.*]] = scf.forall {{.*}} shared_outs(%{{.*}} = %[[PLACE]])
+// CHECK: tensor.insert_slice %[[O]] into %[[ALL]][0, 0, 0, 256] [1, 2, 64, 256] [1, 1, 1, 1]
+func.func @part_of_channels(%q: tensor<1x2x64x64xf16>, %k: tensor<1x2x128x64xf16>,
+    %v: tensor<1x2x128x256xf16>) -> tensor<1x2x64x512xf16> {
+  %all = tensor.empty() : tensor<1x2x64x512xf16>
+  %o = attn.sdpa %q, %k, %v scale = 0.125
+    schedule = <block_m = 64, block_n = 32, rows = 16, columns = 8, lanes = 2, warps = 4, stages = 2>
+    : tensor<1x2x64x64xf16>, tensor<1x2x128x64xf16>, tensor<1x2x128x256xf16> -> tensor<1x2x64x256xf16>
+  %r = tensor.insert_slice %o into %all[0, 0, 0, 256] [1, 2, 64, 256] [1, 1, 1, 1]
+    : tensor<1x2x64x256xf16> into tensor<1x2x64x512xf16>
+  return %r : tensor<1x2x64x512xf16>
+}

@@ -24,6 +24,23 @@ int64_t getFewBlockRows(const AttentionShape &shape, bool folds);
 /// save.
 constexpr int64_t kMostBlockChunks = 64;
 
+/// The most channels of which a block of threads has its rows of the query, and
+/// keys, in shared memory as they are. Of more it takes a part at a time: scores are
+/// sums of products.
+constexpr int64_t kMostWholeChannels = 256;
+
+/// Return how many channels of `bits` bits such a part has: those that the 32 banks
+/// of shared memory hold.
+constexpr int64_t getPartChannels(int64_t bits) { return 32 * 32 / bits; }
+
+/// The most channels of a value on a GPU, of which a block of threads adds up a part
+/// in registers. Each part is an attention with scores of its own.
+constexpr int64_t kMostValueChannels = 4096;
+
+/// Return how many channels each part has, but for the last, of a head of `shape`
+/// whose elements have `bits` bits.
+int64_t getValuePart(const AttentionShape &shape, int64_t bits);
+
 /// Return the schedule of an attention on a GPU whose elements have `bits` bits and
 /// whose heads have a known number of channels: for a block of threads that works
 /// on many rows, or with `few` on at most getFewBlockRows. `folds` says whether

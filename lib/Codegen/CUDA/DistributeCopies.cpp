@@ -114,9 +114,14 @@ void TileCopy::locate() {
     b.setInsertionPoint(d.openLoop);
   auto data = memref::ExtractStridedMetadataOp::create(b, loc, memory);
   Value at = data.getOffset();
-  for (auto [i, index] : llvm::enumerate(op.getIndices()))
-    if (static_cast<int64_t>(i) != op.getDims()[0])
+  for (auto [i, index] : llvm::enumerate(op.getIndices())) {
+    // (Rows are contiguous where it is known that chunks are copied as they are.)
+    bool isColumn = static_cast<int64_t>(i) == op.getDims()[1];
+    if (isSmall && isColumn)
+      at = add(at, d.scalar(index));
+    else if (static_cast<int64_t>(i) != op.getDims()[0])
       at = add(at, mul(d.scalar(index), data.getStrides()[i]));
+  }
   Value bytes = d.index(tile.elementBytes());
   Value pointer =
       memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);

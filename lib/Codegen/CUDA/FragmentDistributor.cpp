@@ -247,6 +247,22 @@ static bool isNarrowLoop(const IndexRanges &ranges, scf::ForOp op) {
          ranges.fitInWord(op.getUpperBound(), *step);
 }
 
+/// Keep `loop`, of which `op` has become, from being unrolled where that copies tiles
+/// within another loop: a few parts of channels, of which each is long enough.
+static void keepParts(scf::ForOp op, scf::ForOp loop) {
+  if (!op->getParentOfType<scf::ForOp>() ||
+      op.getBody()->getOps<attn_gpu::CopyToSharedOp>().empty())
+    return;
+  MLIRContext *context = op.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      context, /*disable=*/BoolAttr::get(context, true), {}, {}, {}, {}, {},
+      {});
+  loop->setAttr(LLVM::LoopAnnotationAttr::name,
+                LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {},
+                                              {}, {}, {}, {}, {}, {}, {}, {},
+                                              {}, {}));
+}
+
 LogicalResult FragmentDistributor::distributeFor(scf::ForOp op) {
   SmallVector<Value> inits;
   flatten(op.getInitArgs(), inits);
@@ -279,6 +295,7 @@ LogicalResult FragmentDistributor::distributeFor(scf::ForOp op) {
     scf::YieldOp::create(b, op.getLoc(), yielded);
   }
   loop = closeLoop(loop);
+  keepParts(op, loop);
   openLoop = outerLoop;
   counters = std::move(outerCounters);
   unflatten(op.getResults(), loop.getResults().take_front(inits.size()));

@@ -25,6 +25,18 @@
 //
 // With more stages as many blocks less one are on their way. What is read once, before a loop, is waited for behind the
 // loop's first copies. Any other read is copied where it stands, between two barriers.
+//
+// A loop over parts of channels in the loop over keys copies parts ahead in the same way. What the outer loop reads for
+// behind the inner one has all the time of it to arrive:
+//
+//   scf.for %i = ... {
+//     gpu.barrier
+//     attn_gpu.copy_to_shared %values[%i, %c0] ...                   read last, behind the barrier, in the iteration before
+//     attn_gpu.copy_to_shared %keys[%i, %c0] ...                     the first part
+//     %s = scf.for %d = ... { wait, barrier, copy the next part, multiply }
+//     %v = attn_gpu.read_shared ...
+//     %o = vector.contract ... %v
+//   }
 
 #include "StagedReads.h"
 
@@ -66,6 +78,8 @@ struct LoopStages {
 struct LateRead {
   const StagedRead *read;
   Value offset;
+  /// Whether it is for the loop itself, not for what comes behind it.
+  bool isForLoop;
 };
 
 /// Stages all reads of one function.
@@ -77,7 +91,6 @@ public:
 private:
   LogicalResult collect();
   void cloneSlice(Value value, scf::ForOp loop, IRMapping &map, Value when);
-  void boundRead(StagedRead &read, scf::ForOp loop);
   void stageLoop(scf::ForOp loop, MutableArrayRef<StagedRead> reads);
   void stageInPlace(const StagedRead &read);
   void copy(const StagedRead &read, Value offset, Value when,
@@ -110,6 +123,9 @@ private:
   scf::ForOp loopBehind(Operation *tile);
   void stageLate(const StagedRead &read, scf::ForOp loop);
   bool isBehindLoops(Operation *tile);
+  bool isInEntry(Operation *op) {
+    return op->getBlock() == &function.getBody().front();
+  }
 
   gpu::GPUFuncOp function;
   IRRewriter rewriter;
@@ -141,6 +157,15 @@ LogicalResult Stager::collect() {
     else
       others.push_back(read);
   }
+  // What is read for behind an inner loop is copied while that runs.
+  for (auto &[op, outer] : loops)
+    llvm::erase_if(outer, [&](const StagedRead &read) {
+      if (!loopBehind(read.tile))
+        return false;
+      others.push_back(read);
+      return true;
+    });
+  loops.remove_if([](const auto &loop) { return loop.second.empty(); });
   return success();
 }
 
@@ -313,46 +338,11 @@ ValueRange Stager::carryStages(const LoopStages &of, scf::ForOp &loop,
   return loop.getRegionIterArgs().take_back(inits.size());
 }
 
-/// Where a loop reads one block of rows after the other, cut the memory at the end
-/// of the last block: then the bounds of a copy say when to stop, and no iteration
-/// has to ask whether there is a next one.
-void Stager::boundRead(StagedRead &staged, scf::ForOp loop) {
-  vector::TransferReadOp read = staged.parts.front().read;
-  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-  auto type = cast<MemRefType>(read.getBase().getType());
-  int64_t rows = read.getVectorType().getDimSize(0);
-  if (staged.parts.size() > 1 || type.getRank() != 2 || staged.dims[0] != 0 ||
-      step != rows || read.getIndices()[0] != loop.getInductionVar() ||
-      !loop.isDefinedOutsideOfLoop(read.getBase()))
-    return;
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(rewriter, loc, value);
-  };
-  Value lower = loop.getLowerBound();
-  Value span =
-      arith::SubIOp::create(rewriter, loc, loop.getUpperBound(), lower);
-  Value blocks = arith::DivSIOp::create(
-      rewriter, loc,
-      arith::AddIOp::create(rewriter, loc, span, constant(rows - 1)),
-      constant(rows));
-  Value end = arith::AddIOp::create(
-      rewriter, loc, lower,
-      arith::MulIOp::create(rewriter, loc, blocks, constant(rows)));
-  Value extent = memref::DimOp::create(rewriter, loc, read.getBase(), 0);
-  end = arith::MinSIOp::create(rewriter, loc, end, extent);
-  end = arith::MaxSIOp::create(rewriter, loc, end, constant(0));
-  OpFoldResult columns = memref::getMixedSize(rewriter, loc, read.getBase(), 1);
-  OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
-  staged.bounded = memref::SubViewOp::create(
-      rewriter, loc, read.getBase(), ArrayRef<OpFoldResult>{zero, zero},
-      ArrayRef<OpFoldResult>{end, columns}, ArrayRef<OpFoldResult>{one, one});
-}
-
 void Stager::stageLoop(scf::ForOp loop, MutableArrayRef<StagedRead> reads) {
   loc = loop.getLoc();
   rewriter.setInsertionPoint(loop);
   for (StagedRead &read : reads)
-    boundRead(read, loop);
+    boundRead(rewriter, read, loop);
   LoopStages of{reads, {}, 0};
   for (const StagedRead &read : reads) {
     of.starts.push_back(used + of.bytes);
@@ -360,13 +350,17 @@ void Stager::stageLoop(scf::ForOp loop, MutableArrayRef<StagedRead> reads) {
   }
   used += stages * of.bytes;
   SmallVector<LateRead> late = std::move(lateReads[loop]);
+  // A loop that runs again finds its stages read.
+  if (!isInEntry(loop) && late.empty())
+    barrier();
   for (int64_t stage = 0; stage + 1 < stages; ++stage)
     copyStage(of, loop, iterationAfter(loop.getLowerBound(), loop, stage),
               integer(stage * of.bytes));
-  if (!late.empty()) {
+  auto isForLoop = [](const LateRead &read) { return read.isForLoop; };
+  if (llvm::any_of(late, isForLoop)) {
     wait(stages - 1);
     barrier();
-    for (LateRead &read : late)
+    for (LateRead &read : llvm::make_filter_range(late, isForLoop))
       replaceByShared(*read.read, read.offset, loop);
   }
   // Where the block lies that is copied next is read one iteration before.
@@ -394,6 +388,10 @@ void Stager::stageLoop(scf::ForOp loop, MutableArrayRef<StagedRead> reads) {
   }
   rewriter.setInsertionPointAfter(loop);
   wait(0);
+  Operation *behind = &*rewriter.getInsertionPoint();
+  for (LateRead &read : late)
+    if (!read.isForLoop)
+      replaceByShared(*read.read, read.offset, behind);
 }
 
 /// The first loop that copies ahead behind `tile`, if nothing uses it before.
@@ -412,21 +410,35 @@ scf::ForOp Stager::loopBehind(Operation *tile) {
   return {};
 }
 
+/// Whether `loop` is known to run, so that all threads have waited behind it for
+/// what was copied before.
+static bool isRun(scf::ForOp loop) {
+  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()),
+                         upper = getConstantIntValue(loop.getUpperBound());
+  return lower && upper && *lower < *upper;
+}
+
 /// Start to copy what the loop behind `staged` waits for.
 void Stager::stageLate(const StagedRead &staged, scf::ForOp loop) {
   loc = staged.tile->getLoc();
   rewriter.setInsertionPoint(staged.tile);
   Value offset = integer(allocate(staged.bytes));
+  if (!isInEntry(staged.tile))
+    barrier();
   copy(staged, offset, Value());
   commit();
-  lateReads[loop].push_back({&staged, offset});
+  bool isForLoop = !isRun(loop) ||
+                   llvm::any_of(staged.tile->getUsers(), [&](Operation *user) {
+                     return loop->isAncestor(user);
+                   });
+  lateReads[loop].push_back({&staged, offset, isForLoop});
 }
 
 void Stager::stageInPlace(const StagedRead &staged) {
   loc = staged.tile->getLoc();
   rewriter.setInsertionPoint(staged.tile);
   Value offset = integer(allocate(staged.bytes));
-  if (staged.tile->getBlock() != &function.getBody().front())
+  if (!isInEntry(staged.tile))
     barrier();
   copy(staged, offset, Value());
   commit();
@@ -440,7 +452,7 @@ bool Stager::isBehindLoops(Operation *tile) {
   Block &entry = function.getBody().front();
   Operation *at = entry.findAncestorOpInBlock(*tile);
   return !loops.empty() && llvm::all_of(loops, [&](const auto &loop) {
-    return loop.first->getBlock() == &entry && loop.first->isBeforeInBlock(at);
+    return entry.findAncestorOpInBlock(*loop.first)->isBeforeInBlock(at);
   });
 }
 

@@ -73,12 +73,21 @@ static bool dependsOnIterationOnly(Value value, scf::ForOp loop) {
          });
 }
 
+/// Whether `op` stands in a loop over single keys.
+static bool isForSingleKeys(Operation *op) {
+  while ((op = op->getParentOp()))
+    if (auto loop = dyn_cast<scf::ForOp>(op);
+        loop && getConstantIntValue(loop.getStep()) == 1)
+      return true;
+  return false;
+}
+
 scf::ForOp attn::findLoopAhead(const StagedRead &staged) {
   Operation *parent = staged.tile->getParentOp();
   while (isa<scf::IfOp>(parent))
     parent = parent->getParentOp();
   auto loop = dyn_cast<scf::ForOp>(parent);
-  if (!loop || getConstantIntValue(loop.getStep()) == 1)
+  if (!loop || isForSingleKeys(staged.tile))
     return {};
   for (StagedRead::Part part : staged.parts)
     if (!dependsOnIterationOnly(part.read.getBase(), loop) ||
@@ -87,6 +96,36 @@ scf::ForOp attn::findLoopAhead(const StagedRead &staged) {
         }))
       return {};
   return loop;
+}
+
+void attn::boundRead(OpBuilder &b, StagedRead &staged, scf::ForOp loop) {
+  Location loc = loop.getLoc();
+  vector::TransferReadOp read = staged.parts.front().read;
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  auto type = cast<MemRefType>(read.getBase().getType());
+  int64_t rows = read.getVectorType().getDimSize(0);
+  if (staged.parts.size() > 1 || type.getRank() != 2 || staged.dims[0] != 0 ||
+      step != rows || read.getIndices()[0] != loop.getInductionVar() ||
+      !loop.isDefinedOutsideOfLoop(read.getBase()))
+    return;
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  Value lower = loop.getLowerBound();
+  Value span = arith::SubIOp::create(b, loc, loop.getUpperBound(), lower);
+  Value blocks = arith::DivSIOp::create(
+      b, loc, arith::AddIOp::create(b, loc, span, constant(rows - 1)),
+      constant(rows));
+  Value end = arith::AddIOp::create(
+      b, loc, lower, arith::MulIOp::create(b, loc, blocks, constant(rows)));
+  Value extent = memref::DimOp::create(b, loc, read.getBase(), 0);
+  end = arith::MinSIOp::create(b, loc, end, extent);
+  end = arith::MaxSIOp::create(b, loc, end, constant(0));
+  OpFoldResult columns = memref::getMixedSize(b, loc, read.getBase(), 1);
+  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  staged.bounded = memref::SubViewOp::create(
+      b, loc, read.getBase(), ArrayRef<OpFoldResult>{zero, zero},
+      ArrayRef<OpFoldResult>{end, columns}, ArrayRef<OpFoldResult>{one, one});
 }
 
 /// Fail unless `read` can be a copy.

@@ -44,8 +44,13 @@ FailureOr<SmallVector<StagedRead>> findStagedReads(gpu::GPUFuncOp function);
 
 /// Return the loop in which `staged` can be read ahead of time; null if there is
 /// none. It is done whether a branch inside the loop asks for it or not. A loop over
-/// single keys runs rarely and waits for its reads.
+/// single keys runs rarely and waits for its reads, those in loops in it, too.
 scf::ForOp findLoopAhead(const StagedRead &staged);
+
+/// Where `loop` reads one block of rows of `staged` after the other, cut the memory
+/// at the end of the last block: then the bounds of a copy say when to stop, and no
+/// iteration has to ask whether there is a next one.
+void boundRead(OpBuilder &b, StagedRead &staged, scf::ForOp loop);
 
 } // namespace mlir::attn
 

@@ -50,6 +50,7 @@ private:
     return VectorType::get({rows, keys}, b.getF32Type());
   }
   Value product(Value left, Value right, Value sums, bool byKeys);
+  Value scores();
   Value constant(double value) { return splat(b, scoresType(), value); }
   Value lowest() { return constant(-std::numeric_limits<double>::infinity()); }
   bool isOneHead();

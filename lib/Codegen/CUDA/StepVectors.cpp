@@ -11,12 +11,18 @@
 //   P = 2^(c * S - t)                                math.fma, math.exp2
 //   sum += P, in lanes;  acc += P . v                vector.contract
 //
+// Of more channels than shared memory has room for, q . k is a loop over parts of them:
+//
+//   S = scf.for %d = 0 to 576 step 64 iter_args(zeros) { q[.., %d ..] . k[.., %d ..] + the sums }
+//
 // c is scale * log2(e) where the reference is a product, and log2(e) after a subtraction in natural units where scores
 // are more than that. A reference that does not grow leaves sum and acc bit for bit.
 
 #include "InsideReads.h"
 #include "StepVectorizer.h"
+#include "TileReads.h"
 
+#include "attn/Analysis/CudaCostModel.h"
 #include "attn/IR/ScoreRegion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -46,6 +52,28 @@ Value StepVectorizer::product(Value left, Value right, Value sums,
       ArrayRef<ArrayRef<AffineExpr>>{{m, k}, second, {m, n}},
       ArrayRef<IteratorType>{IteratorType::parallel, IteratorType::parallel,
                              IteratorType::reduction});
+}
+
+/// Return the products of the rows and the keys, where there are many channels as the
+/// sum of those of some at a time.
+Value StepVectorizer::scores() {
+  Value zero = constant(0.0);
+  auto type = cast<VectorType>(query.getType());
+  int64_t channels = type.getDimSize(1),
+          part = getPartChannels(type.getElementTypeBitWidth());
+  if (channels <= kMostWholeChannels || !canReadParts(query) ||
+      !canReadParts(key))
+    return product(query, key, zero, /*byKeys=*/false);
+  auto loop = scf::ForOp::create(b, index(0), index(channels), index(part),
+                                 ValueRange{zero});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value first = loop.getInductionVar();
+  Value sums =
+      product(readPart(b, query, first, part), readPart(b, key, first, part),
+              loop.getRegionIterArg(0), /*byKeys=*/false);
+  scf::YieldOp::create(b, sums);
+  return loop.getResult(0);
 }
 
 /// Return whether all rows are known to be of one head.
@@ -349,8 +377,7 @@ Value StepVectorizer::weights(Value scores, Value reference) {
 }
 
 StateVectors StepVectorizer::run(const StateVectors &before) {
-  Value scores = product(query, key, constant(0.0), /*byKeys=*/false);
-  scores = excluded(changed(scores));
+  Value scores = excluded(changed(this->scores()));
   StateVectors state = rescaled(scores, before);
   Value p = weights(scores, state.reference);
   auto sumType = cast<VectorType>(state.sum.getType());

@@ -7,7 +7,11 @@
 //   %slice = tensor.extract_slice %keys[%j, 0] [%rows, 64] ...
 //   %k = tensor.pad %slice ... : tensor<?x64xf16> to tensor<64x64xf16>
 //
-// is a read of %keys from row %j on.
+// is a read of %keys from row %j on. A part of its columns is
+//
+//   %p = vector.transfer_read %keys[%j, %d] ... vector<64x64xf16>
+//
+// and where a tile is put together of several pages, so is the part.
 
 #include "TileReads.h"
 #include "TileVectors.h"
@@ -16,6 +20,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -137,4 +142,40 @@ Value attn::readWhole(ImplicitLocOpBuilder &b, Value tensor) {
       b, type, slice.getSource(), at, zeroOf(b, type),
       b.getMultiDimIdentityMap(type.getRank()),
       ArrayRef<bool>(SmallVector<bool>(type.getRank(), true)));
+}
+
+bool attn::canReadParts(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  if (auto insert = dyn_cast_or_null<vector::InsertStridedSliceOp>(op))
+    return canReadParts(insert.getValueToStore()) &&
+           canReadParts(insert.getDest());
+  auto read = dyn_cast_or_null<vector::TransferReadOp>(op);
+  if (read)
+    return !read.getMask() && read.getTransferRank() == 2 &&
+           isa<AffineDimExpr>(read.getPermutationMap().getResult(1));
+  return matchPattern(tile, m_AnyZeroFloat());
+}
+
+Value attn::readPart(ImplicitLocOpBuilder &b, Value tile, Value first,
+                     int64_t count) {
+  auto type = cast<VectorType>(tile.getType());
+  auto part =
+      VectorType::get({type.getDimSize(0), count}, type.getElementType());
+  if (auto insert = tile.getDefiningOp<vector::InsertStridedSliceOp>()) {
+    Value source = readPart(b, insert.getValueToStore(), first, count);
+    Value dest = readPart(b, insert.getDest(), first, count);
+    return vector::InsertStridedSliceOp::create(
+        b, part, source, dest, insert.getOffsets(), insert.getStrides());
+  }
+  auto read = tile.getDefiningOp<vector::TransferReadOp>();
+  if (!read)
+    return arith::ConstantOp::create(b, b.getZeroAttr(part));
+  auto column =
+      cast<AffineDimExpr>(read.getPermutationMap().getResult(1)).getPosition();
+  SmallVector<Value> at(read.getIndices());
+  at[column] = b.createOrFold<arith::AddIOp>(at[column], first);
+  bool isFull = read.isDimInBounds(1) && type.getDimSize(1) % count == 0;
+  return vector::TransferReadOp::create(
+      b, part, read.getBase(), at, read.getPadding(), read.getPermutationMap(),
+      ArrayRef<bool>{read.isDimInBounds(0), isFull});
 }

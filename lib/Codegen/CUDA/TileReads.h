@@ -22,6 +22,13 @@ Value readPadded(ImplicitLocOpBuilder &b, tensor::PadOp pad);
 /// Return all of `tensor`, read from where it is a slice of.
 Value readWhole(ImplicitLocOpBuilder &b, Value tensor);
 
+/// Return whether columns of `tile` can be read without the others.
+bool canReadParts(Value tile);
+
+/// Return `count` columns of `tile` from `first` on, a multiple of `count`, with
+/// zeros behind its last one.
+Value readPart(ImplicitLocOpBuilder &b, Value tile, Value first, int64_t count);
+
 } // namespace mlir::attn
 
 #endif // ATTN_LIB_CODEGEN_CUDA_TILEREADS_H

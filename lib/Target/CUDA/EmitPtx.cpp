@@ -47,6 +47,16 @@ static void lowerInstructions(ModuleOp module) {
   });
 }
 
+/// Say of the branches of loops what is said of the loops, where it is translated.
+static void annotateLoops(ModuleOp module) {
+  module.walk([](LLVM::BrOp op) {
+    auto annotation = op->getAttrOfType<LLVM::LoopAnnotationAttr>(
+        LLVM::LoopAnnotationAttr::name);
+    if (annotation)
+      op.setLoopAnnotationAttr(annotation);
+  });
+}
+
 /// Return a module of the kernels alone, with nothing left that LLVM cannot
 /// translate.
 static OwningOpRef<ModuleOp> extractKernels(ModuleOp module) {
@@ -62,6 +72,7 @@ static OwningOpRef<ModuleOp> extractKernels(ModuleOp module) {
   pm.addPass(createCSEPass());
   if (failed(pm.run(*copy)))
     return nullptr;
+  annotateLoops(*copy);
   return copy;
 }
 

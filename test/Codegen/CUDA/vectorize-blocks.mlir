@@ -119,3 +119,43 @@ func.func @operands(%q: tensor<1x2x?x64xf16>, %k: tensor<1x2x?x64xf16>,
     -> tensor<1x2x?x64xf16>
   return %o : tensor<1x2x?x64xf16>
 }
+
+// -----
+
+// Of more channels than shared memory has room for, scores are a loop over parts: of the query, too, which is read again.
+// Zeros fill the last one. So it is where keys are taken one by one.
+//
+// CHECK-LABEL: func.func @parts_of_channels
+// CHECK: scf.for %[[J:.*]] = %c0 to %{{.*}} step %c64 {{.*}} -> (vector<128xf32>, vector<128x8xf32>, vector<128x64xf32>)
+// CHECK: vector.transfer_read %{{.*}}[%[[J]], %c0], {{.*}} vector<64x64xf16>
+// CHECK: scf.for %[[D:.*]] = %c0 to %c304 step %c64 iter_args({{.*}}) -> (vector<128x64xf32>)
+// CHECK: %[[Q:.*]] = vector.transfer_read %{{.*}}[%c0, %[[D]]], %{{.*}} {in_bounds = [true, false]} : tensor<128x296xf16>, vector<128x64xf16>
+// CHECK: %[[K:.*]] = vector.transfer_read %{{.*}}[%[[J]], %[[D]]], %{{.*}} : tensor<?x296xf16>, vector<64x64xf16>
+// CHECK: vector.contract {{.*}} %[[Q]], %[[K]], {{.*}} into vector<128x64xf32>
+// CHECK: scf.for {{.*}} step %c1
+// CHECK: scf.for {{.*}} = %c0 to %c304 step %c64 iter_args({{.*}}) -> (vector<128x16xf32>)
+func.func @parts_of_channels(%q: tensor<1x2x256x296xf16>, %k: tensor<1x2x?x296xf16>,
+    %v: tensor<1x2x?x64xf16>) -> tensor<1x2x256x64xf16> {
+  %o = attn.sdpa %q, %k, %v
+    : tensor<1x2x256x296xf16>, tensor<1x2x?x296xf16>, tensor<1x2x?x64xf16> -> tensor<1x2x256x64xf16>
+  return %o : tensor<1x2x256x64xf16>
+}
+
+// -----
+
+// A part of a tile of several pages is parts of the pages.
+//
+// CHECK-LABEL: func.func @parts_of_pages
+// CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c32
+// CHECK: scf.for %[[D:.*]] = %c0 to %c288 step %c32 iter_args({{.*}}) -> (vector<128x32xf32>)
+// CHECK: vector.transfer_read %{{.*}}[%c0, %[[D]]], {{.*}} vector<128x32xf32>
+// CHECK: vector.transfer_read %{{.*}}[%c0, %[[D]]], {{.*}} vector<16x32xf32>
+// CHECK: vector.insert_strided_slice %{{.*}} {offsets = [0, 0]
+// CHECK-NEXT: %[[TILE:.*]] = vector.insert_strided_slice {{.*}} {offsets = [16, 0]
+// CHECK: vector.contract {{.*}} %[[TILE]]
+func.func @parts_of_pages(%q: tensor<1x1x64x288xf32>, %k: tensor<9x1x16x288xf32>, %v: tensor<9x1x16x64xf32>,
+                          %t: tensor<1x4xi32>) -> tensor<1x1x64x64xf32> {
+  %o = attn.sdpa %q, %k, %v page_table(%t : tensor<1x4xi32>)
+    : tensor<1x1x64x288xf32>, tensor<9x1x16x288xf32>, tensor<9x1x16x64xf32> -> tensor<1x1x64x64xf32>
+  return %o : tensor<1x1x64x64xf32>
+}
