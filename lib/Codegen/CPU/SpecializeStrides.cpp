@@ -88,6 +88,12 @@ static BlockArgument argumentOf(Value memref) {
              : BlockArgument();
 }
 
+/// Return whether `op` is a loop, or has one in a branch.
+static bool holdsLoop(Operation &op) {
+  return op.walk([](scf::ForOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 /// Return the outermost loop round `op` that holds one nest and nothing beside it
 /// that loops.
 static scf::ForOp nestRoot(Operation *op) {
@@ -96,9 +102,7 @@ static scf::ForOp nestRoot(Operation *op) {
     auto loop = dyn_cast<scf::ForOp>(at);
     if (!loop)
       break;
-    int64_t loops = llvm::count_if(*loop.getBody(), [](Operation &inner) {
-      return isa<scf::ForOp>(inner);
-    });
+    int64_t loops = llvm::count_if(*loop.getBody(), holdsLoop);
     if (root && loops > 1)
       break;
     root = loop;

@@ -145,3 +145,40 @@ func.func @expanded(%x: memref<?x64xi8, strided<[?, ?], offset: ?>>,
   }
   return
 }
+
+// -----
+
+// Only the nest that reads is there twice, not the one that a branch beside it holds, nor the loop round both.
+//
+// CHECK-LABEL: func.func @beside_branch
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK: scf.for
+// CHECK: vector.transfer_read {{.*}} strided<[?, 1], offset: ?>>, vector<16xf32>
+// CHECK: } else {
+// CHECK: scf.for
+// CHECK: vector.transfer_read {{.*}} strided<[?, ?], offset: ?>>, vector<16xf32>
+// CHECK: scf.if
+// CHECK: scf.for
+// CHECK: memref.store
+// CHECK-NOT: memref.store
+func.func @beside_branch(%x: memref<?x64xf32, strided<[?, ?], offset: ?>>,
+    %y: memref<16xf32>, %n: index, %some: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %j = %c0 to %n step %c1 {
+      %v = vector.transfer_read %x[%j, %c0], %zero {in_bounds = [true]}
+        : memref<?x64xf32, strided<[?, ?], offset: ?>>, vector<16xf32>
+      vector.transfer_write %v, %y[%c0] {in_bounds = [true]}
+        : vector<16xf32>, memref<16xf32>
+    }
+    scf.if %some {
+      scf.for %j = %c0 to %n step %c1 {
+        memref.store %zero, %y[%j] : memref<16xf32>
+      }
+    }
+  }
+  return
+}
