@@ -58,10 +58,12 @@ SmallVector<StringRef> attn::getPhaseNames() {
 //===----------------------------------------------------------------------===//
 
 /// Return upstream's canonicalizer for one round: what it changes it looks at again
-/// within it, and a second one over all ops, which finds nothing, takes as long.
+/// within it, and a second one over all ops, which finds nothing, takes as long. Nor
+/// are there blocks to merge: regions have one each.
 static std::unique_ptr<Pass> createCanonicalizer() {
   GreedyRewriteConfig once;
   once.setMaxIterations(1);
+  once.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   return createCanonicalizerPass(once);
 }
 

@@ -8,6 +8,7 @@
 
 #include "attn/Target/CPU/Emit.h"
 #include "../Optimizer.h"
+#include "StepPointers.h"
 #include "attn/Target/CPU/LinkRuntime.h"
 #include "attn/Target/CPU/RuntimeFeatures.h"
 
@@ -22,8 +23,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/Scalar/LoopPassManager.h"
-#include "llvm/Transforms/Scalar/LoopStrengthReduce.h"
 #include "llvm/Transforms/Vectorize/LoopVectorize.h"
 
 using namespace mlir;
@@ -60,9 +59,6 @@ static constexpr const char *kPasses =
 static constexpr const char *kLastPasses =
     "instcombine<no-verify-fixpoint>,simplifycfg,adce";
 
-/// Vectors that a loop over a register tile carries, at least.
-static constexpr int kLeastAccumulators = 4;
-
 namespace {
 /// Finds vectors for loops that are not ours: in functions without any.
 struct VectorizeScalars : llvm::PassInfoMixin<VectorizeScalars> {
@@ -75,21 +71,19 @@ struct VectorizeScalars : llvm::PassInfoMixin<VectorizeScalars> {
   }
 };
 
-/// Chooses what loops over register tiles count with. The code generator would do
-/// so for all loops, in half of its time, and no other gains anything.
-struct ReduceTileLoops : llvm::PassInfoMixin<ReduceTileLoops> {
-  llvm::PreservedAnalyses run(llvm::Loop &loop,
-                              llvm::LoopAnalysisManager &manager,
-                              llvm::LoopStandardAnalysisResults &results,
-                              llvm::LPMUpdater &updater) {
-    auto isVector = [](const llvm::PHINode &phi) {
-      return phi.getType()->isVectorTy();
-    };
-    if (!loop.isInnermost() ||
-        llvm::count_if(loop.getHeader()->phis(), isVector) < kLeastAccumulators)
-      return llvm::PreservedAnalyses::all();
-    return llvm::LoopStrengthReducePass().run(loop, manager, results, updater);
+/// Runs passes on functions that are ours: those of the run-time library have had
+/// theirs.
+struct OptimizeOurs : llvm::PassInfoMixin<OptimizeOurs> {
+  explicit OptimizeOurs(llvm::FunctionPassManager passes)
+      : passes(std::move(passes)) {}
+
+  llvm::PreservedAnalyses run(llvm::Function &function,
+                              llvm::FunctionAnalysisManager &manager) {
+    return function.hasOptNone() ? llvm::PreservedAnalyses::all()
+                                 : passes.run(function, manager);
   }
+
+  llvm::FunctionPassManager passes;
 };
 } // namespace
 
@@ -110,18 +104,33 @@ static llvm::Error optimize(llvm::Module &module, llvm::TargetMachine &machine,
     return error;
   first.addPass(VectorizeScalars());
   first.addPass(std::move(last));
-  first.addPass(llvm::createFunctionToLoopPassAdaptor(ReduceTileLoops()));
+  first.addPass(StepPointers());
   llvm::ModulePassManager passes;
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(first)));
+  passes.addPass(
+      llvm::createModuleToFunctionPassAdaptor(OptimizeOurs(std::move(first))));
   optimizer.run(passes, module);
   return llvm::Error::success();
 }
+
+namespace {
+/// The passes of the code generator but those that choose what loops count with,
+/// whose analyses alone take a tenth of its time.
+struct CodeGenPasses : llvm::legacy::PassManager {
+  void add(llvm::Pass *pass) override {
+    llvm::StringRef name = pass->getPassName();
+    if (name != "Loop Strength Reduction" &&
+        name != "Canonicalize Freeze Instructions in Loops")
+      return llvm::legacy::PassManager::add(pass);
+    delete pass;
+  }
+};
+} // namespace
 
 /// Append the assembly or the object of `module` to `bytes`.
 static llvm::Error generate(llvm::Module &module, llvm::TargetMachine &machine,
                             CpuOutput output, SmallVectorImpl<char> &bytes) {
   llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
+  CodeGenPasses passes;
   llvm::CodeGenFileType type = output == CpuOutput::Assembly
                                    ? llvm::CodeGenFileType::AssemblyFile
                                    : llvm::CodeGenFileType::ObjectFile;
@@ -166,8 +175,6 @@ FailureOr<SmallVector<char, 0>> attn::emitCpu(ModuleOp module,
                                               CpuOutput output,
                                               unsigned optLevel) {
   llvm::LLVMContext context;
-  SkipLoopReduction gate;
-  context.setOptPassGate(gate);
   std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(
       module, context, module.getName().value_or("attn"));
   if (!llvmModule)
