@@ -118,11 +118,13 @@ static BlockTile chooseTile(const AttentionShape &shape, int64_t headSize,
   bool isKnown = ShapedType::isStatic(shape.rows);
   if (isKnown && shape.rows <= 2 * kUnit)
     return {{kUnit, 2}, keys};
-  if (bits > 16)
-    return {{channels > kWideTileChannels ? kUnit : 2 * kUnit, 4}, keys};
+  // Copies of parts need registers, too.
+  if (bits > 16) {
+    int64_t most = inParts ? kWideBlockChannels : kWideTileChannels;
+    return {{channels > most ? kUnit : 2 * kUnit, 4}, keys};
+  }
   if (isKnown && shape.rows <= 4 * kUnit)
     return {{kUnit, 4}, keys};
-  // Copies of parts need registers, too.
   if (inParts)
     return {{kUnit, 8}, keys};
   for (auto [some, most] : {std::pair(kManyKeys, kManyKeysChannels),

@@ -31,9 +31,10 @@ static int64_t drawLength(FuzzRandom &random) {
 static int64_t drawHeadSize(const FuzzCase &fuzz, FuzzRandom &random) {
   // As many as fill tiles of matrix instructions, or not quite, and too many.
   if (fuzz.has("device") && !random.onceIn(4))
-    return random.pick<int64_t>(
-        {1,   7,   8,   16,  17,  24,  32,  40,  64,  64,  64,  72,  80,  96,
-         100, 112, 128, 128, 128, 160, 192, 200, 208, 256, 256, 257, 320, 576});
+    return random.pick<int64_t>({1,   7,   8,   16,  17,  24,  32,  40,
+                                 64,  64,  64,  72,  80,  96,  100, 112,
+                                 128, 128, 128, 160, 192, 200, 208, 256,
+                                 256, 257, 264, 320, 512, 576});
   return random.pick<int64_t>({0,  1,  2,  6,  8,  8,   16,  16,  17,
                                24, 32, 36, 40, 64, 72,  80,  96,  100,
                                7,  5,  3,  12, 20, 112, 128, 160, 192});

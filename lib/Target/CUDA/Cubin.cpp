@@ -177,23 +177,6 @@ static std::vector<InstructionCounts> countExactLoops(const Code &code) {
   return all;
 }
 
-/// Find the loop with the most matrix products that has no other such loop in it;
-/// false where there is none.
-static bool findLoop(const Code &code, int64_t &first, int64_t &last) {
-  int64_t most = 0;
-  for (auto [begin, end] : findInnermost(code, [&](const Loop &loop) {
-         return countMatrix(code, loop.first, loop.second) > 0;
-       })) {
-    int64_t matrix = countMatrix(code, begin, end);
-    if (matrix <= most)
-      continue;
-    most = matrix;
-    first = begin;
-    last = end;
-  }
-  return most > 0;
-}
-
 /// Count the way from `first` to `last` that issues the most matrix products, and
 /// of these the shortest. Only branches forward are taken.
 static InstructionCounts countShortest(const Code &code, int64_t first,
@@ -230,6 +213,24 @@ static InstructionCounts countShortest(const Code &code, int64_t first,
       break;
   }
   return counts;
+}
+
+/// Find the loop with the most matrix products that has no other such loop in it;
+/// false where there is none. (What stands apart and goes back to where it left off is
+/// none: no way leads to its end.)
+static bool findLoop(const Code &code, int64_t &first, int64_t &last) {
+  int64_t most = 0;
+  for (auto [begin, end] : findInnermost(code, [&](const Loop &loop) {
+         return countShortest(code, loop.first, loop.second).matrix > 0;
+       })) {
+    int64_t matrix = countMatrix(code, begin, end);
+    if (matrix <= most)
+      continue;
+    most = matrix;
+    first = begin;
+    last = end;
+  }
+  return most > 0;
 }
 
 /// Describe the kernel of which `bytes` are the code.
