@@ -174,6 +174,7 @@ FailureOr<PackedState> BlockTask::buildTileStates(KeyRange range) {
   SmallVector<Value> values = {state->reference, state->sum, state->acc};
   auto choice = scf::IfOp::create(rewriter, loc, ValueRange(values).getTypes(),
                                   again, /*withElseRegion=*/true);
+  choice->setAttr("attn.rare", rewriter.getUnitAttr());
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(choice.elseBlock());
   scf::YieldOp::create(rewriter, loc, values);

@@ -8,8 +8,8 @@
 // becomes
 //
 //   %s:64 = scf.if %some -> (f32, f32, ...) {
-//     %lane = nvvm.shfl.sync idx %mine, %mine           the thread's own lane, but LLVM does not know it
-//     ...                                               rows and columns are counted from %lane
+//     %same = nvvm.shfl.sync idx %thread, %lane         the thread's own number, but LLVM does not know it
+//     ...                                               rows and columns are counted from %same
 //   } else { scf.yield %t0, %t1, ... }
 
 #include "FragmentDistributor.h"
@@ -20,21 +20,32 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Distribute `block`, whose rows and columns are counted from a lane that LLVM does
-/// not know to be the thread's: what is computed from them stays in the block, where
-/// else it would wait in registers, through a loop, to be used in few iterations.
-LogicalResult FragmentDistributor::distributeRare(Block &block) {
-  auto outerRows = std::exchange(rowIndices, {});
-  auto outerColumns = std::exchange(columnIndices, {});
-  Value outerGroup = group, outerColumn = firstColumn;
-  OpBuilder outer = positions;
-  Value same = shuffleFrom(lane, lane);
+/// Count rows and columns that are built from here on from a thread that LLVM does not
+/// know to be the thread's own. Return the op before which they are built.
+Operation *FragmentDistributor::renewPositions() {
+  rowIndices.clear();
+  columnIndices.clear();
+  thread = shuffleFrom(thread, lane);
+  Value same = arith::AndIOp::create(b, loc, thread, integer(31));
   Operation *anchor = arith::ConstantIntOp::create(b, loc, 0, 32);
   positions.setInsertionPoint(anchor);
   makePositions(same);
+  return anchor;
+}
+
+/// Distribute `block`, whose rows and columns are counted from a thread that LLVM does
+/// not know to be its own: what is computed from them stays in the block, where
+/// else it would wait in registers, through a loop, to be used in few iterations.
+LogicalResult FragmentDistributor::distributeRare(Block &block) {
+  auto outerRows = rowIndices;
+  auto outerColumns = columnIndices;
+  Value outerThread = thread, outerGroup = group, outerColumn = firstColumn;
+  OpBuilder outer = positions;
+  Operation *anchor = renewPositions();
   LogicalResult done = distribute(block);
   anchor->erase();
   positions = outer;
+  thread = outerThread;
   group = outerGroup;
   firstColumn = outerColumn;
   rowIndices = std::move(outerRows);
@@ -70,7 +81,9 @@ LogicalResult FragmentDistributor::distributeIf(scf::IfOp op) {
     if (!to->empty())
       to->getTerminator()->erase();
     b.setInsertionPointToEnd(to);
-    bool isRare = op->hasAttr(kRareAttrName) && from == rare;
+    // Loops of exact products have registers for what waits for another branch.
+    bool isRare = op->hasAttr(kRareAttrName) && from == rare &&
+                  (side == kMatrixSide || isInside || !openLoop);
     if (failed(isRare ? distributeRare(*from) : distribute(*from)))
       return failure();
     // LLVM does not join what both sides do last: what the one has read for it, and

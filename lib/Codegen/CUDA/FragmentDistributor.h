@@ -164,6 +164,7 @@ private:
   scf::ForOp closeLoop(scf::ForOp loop);
   void makeNumbers();
   void makePositions(Value from);
+  Operation *renewPositions();
   void flatten(Value value, SmallVectorImpl<Value> &out);
   void flatten(ValueRange values, SmallVectorImpl<Value> &out);
   void unflatten(ValueRange values, ValueRange flat);

@@ -211,8 +211,10 @@ Value FragmentDistributor::copyPointer(SharedTile tile, int64_t lanes,
   Value &known = copyPointers[{tile.rowBytes(), lanes, low}];
   if (!known) {
     OpBuilder &e = entry;
-    Value mine = shiftRight(e, loc, thread, integer(llvm::Log2_64(lanes)));
-    Value in = mask(e, loc, thread, integer(lanes - 1));
+    // (Not `thread`, which may be that of a rare branch.)
+    Value number = NVVM::ThreadIdXOp::create(e, loc, e.getI32Type());
+    Value mine = shiftRight(e, loc, number, integer(llvm::Log2_64(lanes)));
+    Value in = mask(e, loc, number, integer(lanes - 1));
     in = arith::XOrIOp::create(e, loc, in, integer(low));
     in = arith::XOrIOp::create(e, loc, in, swizzleTerm(e, tile, mine));
     Value start = arith::MulIOp::create(e, loc, mine, integer(tile.rowBytes()));

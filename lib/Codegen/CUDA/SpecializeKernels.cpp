@@ -116,8 +116,28 @@ static Value buildFits(OpBuilder &b, Location loc, Value memory) {
   return fits;
 }
 
-/// Let extents of `arguments` that `function` asks for be numbers of 30 bits to
-/// all that is computed from them.
+/// Let `number`, of 31 bits with a sign or, if `isExtent`, of 30 without, be one to
+/// all that is computed from it.
+static void narrow(Value number, bool isExtent) {
+  OpBuilder b(number.getContext());
+  b.setInsertionPointAfterValue(number);
+  Location loc = number.getLoc();
+  Type i32 = b.getI32Type(), index = b.getIndexType();
+  Value word = arith::IndexCastOp::create(b, loc, i32, number), narrow;
+  if (isExtent) {
+    Value bits = arith::ConstantIntOp::create(b, loc, kMostRows - 1, 32);
+    Value low = arith::AndIOp::create(b, loc, word, bits);
+    narrow = arith::IndexCastUIOp::create(b, loc, index, low);
+  } else {
+    Value one = arith::ConstantIntOp::create(b, loc, 1, 32);
+    Value high = arith::ShLIOp::create(b, loc, word, one);
+    Value back = arith::ShRSIOp::create(b, loc, high, one);
+    narrow = arith::IndexCastOp::create(b, loc, index, back);
+  }
+  number.replaceAllUsesExcept(narrow, word.getDefiningOp());
+}
+
+/// Let extents of `arguments` that `function` asks for be narrow.
 static void narrowExtents(gpu::GPUFuncOp function,
                           ArrayRef<unsigned> arguments) {
   SmallVector<memref::DimOp> extents;
@@ -125,20 +145,53 @@ static void narrowExtents(gpu::GPUFuncOp function,
     for (Operation *user : function.getArgument(argument).getUsers())
       if (auto extent = dyn_cast<memref::DimOp>(user))
         extents.push_back(extent);
-  for (memref::DimOp extent : extents) {
-    OpBuilder b(function.getContext());
-    b.setInsertionPointAfter(extent);
-    Location loc = extent.getLoc();
-    Value word = arith::IndexCastOp::create(b, loc, b.getI32Type(), extent);
-    Value bits = arith::ConstantIntOp::create(b, loc, kMostRows - 1, 32);
-    Value low = arith::AndIOp::create(b, loc, word, bits);
-    Value narrow = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), low);
-    extent.getResult().replaceAllUsesExcept(narrow, word.getDefiningOp());
+  for (memref::DimOp extent : extents)
+    narrow(extent, /*isExtent=*/true);
+}
+
+/// Whether `value` is an extent of one of the `arguments` of `launch`, or a constant
+/// that is no larger.
+static bool isExtent(Value value, gpu::LaunchFuncOp launch,
+                     ArrayRef<unsigned> arguments) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return *constant >= 0 && *constant < kMostRows;
+  auto extent = value.getDefiningOp<memref::DimOp>();
+  return extent && llvm::any_of(arguments, [&](unsigned argument) {
+           return launch.getKernelOperand(argument) == extent.getSource();
+         });
+}
+
+/// Let numbers that all `launches` hand to `function` be narrow where they are extents
+/// of `arguments`, or the difference of two.
+static void narrowNumbers(gpu::GPUFuncOp function,
+                          ArrayRef<gpu::LaunchFuncOp> launches,
+                          ArrayRef<unsigned> arguments) {
+  for (BlockArgument argument : function.getArguments()) {
+    if (!argument.getType().isIndex() || argument.use_empty())
+      continue;
+    auto areAll = [&](function_ref<bool(Value, gpu::LaunchFuncOp)> is) {
+      return llvm::all_of(launches, [&](gpu::LaunchFuncOp launch) {
+        return is(launch.getKernelOperand(argument.getArgNumber()), launch);
+      });
+    };
+    auto isExtentOf = [&](Value value, gpu::LaunchFuncOp launch) {
+      return isExtent(value, launch, arguments);
+    };
+    auto isDifferenceOf = [&](Value value, gpu::LaunchFuncOp launch) {
+      auto difference = value.getDefiningOp<arith::SubIOp>();
+      return difference && isExtentOf(difference.getLhs(), launch) &&
+             isExtentOf(difference.getRhs(), launch);
+    };
+    if (areAll(isExtentOf))
+      narrow(argument, /*isExtent=*/true);
+    else if (areAll(isDifferenceOf))
+      narrow(argument, /*isExtent=*/false);
   }
 }
 
 /// Make the two kernels of `function`, and return the name of the second one.
-static StringAttr splitKernel(gpu::GPUFuncOp function, SymbolTable &symbols,
+static StringAttr splitKernel(gpu::GPUFuncOp function,
+                              ArrayRef<gpu::LaunchFuncOp> launches,
                               ArrayRef<unsigned> arguments) {
   OpBuilder b(function.getContext());
   auto any = function.clone();
@@ -146,6 +199,8 @@ static StringAttr splitKernel(gpu::GPUFuncOp function, SymbolTable &symbols,
   any->setAttr("attn.aligned", b.getBoolAttr(false));
   function->setAttr("attn.aligned", b.getBoolAttr(true));
   narrowExtents(function, arguments);
+  narrowNumbers(function, launches, arguments);
+  SymbolTable symbols(function->getParentOp());
   return symbols.insert(any, std::next(Block::iterator(function)));
 }
 
@@ -170,25 +225,20 @@ namespace {
 struct SpecializeKernels
     : public attn::impl::SpecializeKernelsBase<SpecializeKernels> {
   void runOnOperation() override {
-    SmallVector<gpu::LaunchFuncOp> launches;
-    getOperation().walk(
-        [&](gpu::LaunchFuncOp launch) { launches.push_back(launch); });
-    DenseMap<Operation *, std::pair<StringAttr, SmallVector<unsigned>>> split;
-    for (gpu::LaunchFuncOp launch : launches) {
+    llvm::MapVector<gpu::GPUFuncOp, SmallVector<gpu::LaunchFuncOp>> launches;
+    getOperation().walk([&](gpu::LaunchFuncOp launch) {
       auto function = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
           launch, launch.getKernelAttr());
-      if (!function || !function->hasAttr("attn.schedule"))
+      if (function && function->hasAttr("attn.schedule"))
+        launches[function].push_back(launch);
+    });
+    for (auto &[function, ofFunction] : launches) {
+      SmallVector<unsigned> arguments = stagedArguments(function);
+      if (arguments.empty())
         continue;
-      auto known = split.find(function);
-      if (known == split.end()) {
-        SmallVector<unsigned> arguments = stagedArguments(function);
-        if (arguments.empty())
-          continue;
-        SymbolTable symbols(function->getParentOp());
-        StringAttr any = splitKernel(function, symbols, arguments);
-        known = split.insert({function, {any, arguments}}).first;
-      }
-      splitLaunch(launch, known->second.first, known->second.second);
+      StringAttr any = splitKernel(function, ofFunction, arguments);
+      for (gpu::LaunchFuncOp launch : ofFunction)
+        splitLaunch(launch, any, arguments);
     }
   }
 };

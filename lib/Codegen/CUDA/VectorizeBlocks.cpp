@@ -160,6 +160,7 @@ void BlockVectorizer::visitChoice(scf::IfOp op) {
     return;
   auto copy = scf::IfOp::create(b, types, op.getCondition(),
                                 /*addThenBlock=*/false, /*addElseBlock=*/false);
+  copy->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   copy.getThenRegion().takeBody(op.getThenRegion());
   copy.getElseRegion().takeBody(op.getElseRegion());
   for (auto [before, result] : llvm::zip(op.getResults(), copy.getResults())) {

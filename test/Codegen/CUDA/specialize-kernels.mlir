@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --attn-specialize-kernels --split-input-file | FileCheck %s
+// RUN: attn-opt %s --attn-specialize-kernels --split-input-file --allow-unregistered-dialect | FileCheck %s
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (n, k)>
@@ -109,6 +109,53 @@ module attributes {gpu.container_module} {
         scf.yield %next : vector<64x64xf32>
       }
       vector.transfer_write %s, %o[%c0, %c0] {in_bounds = [true, true]} : vector<64x64xf32>, memref<64x64xf32>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Numbers that are handed to a kernel are few bits to it, too, where they are an extent of such an argument, or the difference
+// of two; not where they may be any.
+//
+// CHECK-LABEL: gpu.func @numbers(
+// CHECK-SAME: %[[N:[a-z0-9]+]]: index, %[[D:[a-z0-9]+]]: index, %[[ANY:[a-z0-9]+]]: index
+// CHECK-DAG: %[[WORD:.*]] = arith.index_cast %[[N]] : index to i32
+// CHECK-DAG: arith.andi %[[WORD]], %c1073741823_i32
+// CHECK-DAG: %[[LESS:.*]] = arith.index_cast %[[D]] : index to i32
+// CHECK-DAG: arith.shli %[[LESS]], %c1_i32
+// CHECK-NOT: arith.index_cast %[[ANY]]
+// CHECK: "use"
+// CHECK-LABEL: gpu.func @numbers_any(
+// CHECK: "use"(%{{.*}}, %{{.*}}, %{{.*}})
+module attributes {gpu.container_module} {
+  func.func @launch(%q: memref<?x64xf16>, %k: memref<?x64xf16>, %any: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c128 = arith.constant 128 : index
+    %m = memref.dim %q, %c0 : memref<?x64xf16>
+    %n = memref.dim %k, %c0 : memref<?x64xf16>
+    %d = arith.subi %n, %m : index
+    gpu.launch_func @kernels::@numbers blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+      args(%q : memref<?x64xf16>, %k : memref<?x64xf16>, %n : index, %d : index, %any : index)
+    return
+  }
+  gpu.module @kernels {
+    gpu.func @numbers(%q: memref<?x64xf16>, %k: memref<?x64xf16>, %n: index, %d: index, %any: index) kernel
+        attributes {known_block_size = array<i32: 128, 1, 1>,
+                    attn.schedule = #attn.schedule<block_m = 64, block_n = 32, rows = 16, columns = 8, lanes = 2, warps = 4, stages = 2>} {
+      %c0 = arith.constant 0 : index
+      %pad = arith.constant 0.0 : f16
+      %zero = arith.constant dense<0.0> : vector<64x32xf32>
+      %qt = vector.transfer_read %q[%c0, %c0], %pad {in_bounds = [false, true]} : memref<?x64xf16>, vector<64x64xf16>
+      %kt = vector.transfer_read %k[%c0, %c0], %pad {in_bounds = [false, true]} : memref<?x64xf16>, vector<32x64xf16>
+      %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %qt, %kt, %zero : vector<64x64xf16>, vector<32x64xf16> into vector<64x32xf32>
+      "use"(%n, %d, %any) : (index, index, index) -> ()
       gpu.return
     }
   }
