@@ -249,8 +249,12 @@ LogicalResult attn::distributeReadShared(FragmentDistributor &d,
   if (isTile)
     loadTile(d, op, *split);
   int64_t steps = type.getDimSize(1) / 16;
-  if (!isLeft || !isHalf(type.getElementType()) || !isReadInLoop(op) ||
-      split->tiles * steps * 4 > kLeftRegisters)
+  // Where copies are of single numbers, they need the registers.
+  auto aligned = op->getParentOfType<gpu::GPUFuncOp>()->getAttrOfType<BoolAttr>(
+      "attn.aligned");
+  bool isSlow = aligned && !aligned.getValue();
+  if (!isLeft || isSlow || !isHalf(type.getElementType()) ||
+      !isReadInLoop(op) || split->tiles * steps * 4 > kLeftRegisters)
     return success();
   Fragment registers;
   for (int64_t tile = 0; tile < split->tiles; ++tile)

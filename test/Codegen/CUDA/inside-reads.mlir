@@ -88,8 +88,8 @@ gpu.module @kernels {
 //
 // CHECK-LABEL: gpu.func @rare
 // CHECK: scf.if
-// CHECK: %[[LANE:.*]] = nvvm.shfl.sync idx
-// CHECK: arith.andi %[[LANE]], %c3_i32
+// CHECK: %[[SAME:.*]] = nvvm.shfl.sync idx
+// CHECK: arith.andi %[[SAME]], %c31_i32
 // CHECK: } else {
 gpu.module @kernels {
   gpu.func @rare(%o: memref<16x16xf32>, %some: i1, %n: i32) kernel
