@@ -10,7 +10,8 @@
 // E is, there are several attentions.
 //
 // A warp of 32 rows reads every key from shared memory half as often as two of 16. It has registers for that up to 128
-// channels, of 32 keys at once where there are many. Eight warps keep the tensor cores of a multiprocessor busy: two
+// channels, of 32 keys at once where there are many; of numbers of 32 bits also where twice as many would leave no room for
+// two blocks. Eight warps keep the tensor cores of a multiprocessor busy: two
 // blocks of four such warps, or one of eight warps of 16 rows where shared memory has no room for two blocks.
 
 #include "attn/Analysis/CudaCostModel.h"
@@ -94,8 +95,11 @@ struct BlockTile {
 /// where rows are few; `inParts` says that scores are added up by parts of channels.
 static int64_t chooseKeys(int64_t channels, int64_t bits, bool inParts,
                           Precision precision) {
+  // (Two numbers for each want registers, too.)
+  if (precision != Precision::Exact && channels > kManyKeysChannels)
+    return precision == Precision::Tf32 ? kSomeKeys : kUnit;
   if (precision != Precision::Exact)
-    return channels > kManyKeysChannels ? kSomeKeys : kManyKeys;
+    return kManyKeys;
   if (bits > 16)
     return channels > kWideBlockChannels ? kUnit : kSomeKeys;
   if (channels <= kLongBlockChannels)
@@ -118,10 +122,19 @@ static BlockTile chooseTile(const AttentionShape &shape, int64_t headSize,
   bool isKnown = ShapedType::isStatic(shape.rows);
   if (isKnown && shape.rows <= 2 * kUnit)
     return {{kUnit, 2}, keys};
+  auto hasRoomForTwo = [&](const BlockTile &tile) {
+    int64_t bytes = tile.sharedBytes(headSize, valueSize, bits, kStages) +
+                    kReservedSharedBytes;
+    return 2 * bytes <= target.sharedProcessorBytes;
+  };
   // Copies of parts need registers, too.
   if (bits > 16) {
     int64_t most = inParts ? kWideBlockChannels : kWideTileChannels;
-    return {{channels > most ? kUnit : 2 * kUnit, 4}, keys};
+    TaskRows task{channels > most ? kUnit : 2 * kUnit, 4};
+    bool isShorter = precision != Precision::Exact && keys > kSomeKeys &&
+                     !hasRoomForTwo({task, keys}) &&
+                     hasRoomForTwo({task, kSomeKeys});
+    return {task, isShorter ? kSomeKeys : keys};
   }
   if (isKnown && shape.rows <= 4 * kUnit)
     return {{kUnit, 4}, keys};
@@ -130,9 +143,7 @@ static BlockTile chooseTile(const AttentionShape &shape, int64_t headSize,
   for (auto [some, most] : {std::pair(kManyKeys, kManyKeysChannels),
                             std::pair(kSomeKeys, kWideRowsChannels)}) {
     BlockTile tile{{2 * kUnit, 4}, some};
-    int64_t bytes = tile.sharedBytes(headSize, valueSize, bits, kStages) +
-                    kReservedSharedBytes;
-    if (channels <= most && 2 * bytes <= target.sharedProcessorBytes)
+    if (channels <= most && hasRoomForTwo(tile))
       return tile;
   }
   return {{kUnit, 8}, keys};
@@ -221,7 +232,8 @@ static constexpr int64_t kFewRowsStages = 4;
 
 ScheduleAttr attn::chooseBlockProjectionSchedule(MLIRContext *context,
                                                  int64_t rows, int64_t outs,
-                                                 int64_t bits) {
+                                                 int64_t bits,
+                                                 Precision precision) {
   bool isKnown = ShapedType::isStatic(rows);
   TaskRows task = {2 * kUnit, 4};
   int64_t blockN = 64, stages = kStages;
@@ -243,5 +255,6 @@ ScheduleAttr attn::chooseBlockProjectionSchedule(MLIRContext *context,
                            isWide ? kWideColumns : kColumns,
                            isWide ? kWideLanes : kLanes, /*chunk=*/0,
                            /*fold_heads=*/false,
-                           /*streams=*/0, /*prefetch=*/0, task.warps, stages);
+                           /*streams=*/0, /*prefetch=*/0, task.warps, stages,
+                           precision);
 }

@@ -20,37 +20,24 @@ static double scoreTerm(const ErrorTerms &terms) {
   return step * (8 + terms.largestScore);
 }
 
-/// Return how much rounding the weights to the type of the values may cost.
-static double weightRounding(ElementKind kind) {
-  if (kind == ElementKind::BF16)
+/// Return how much rounding the weights to the type of the values, or to factors, may
+/// cost.
+static double weightRounding(const ErrorTerms &terms) {
+  if (terms.kind == ElementKind::BF16)
     return 0x1p-8;
-  return kind == ElementKind::F16 ? 0x1p-11 : 0;
-}
-
-/// What rounding a factor to tf32 costs, relative to it.
-constexpr double kFactorRounding = 0x1p-11;
-
-/// Return how much a score may be off for factors that are rounded.
-static double roundedScore(const ErrorTerms &terms) {
-  return 2 * kFactorRounding * terms.roundedProducts.value_or(0);
-}
-
-/// Return the relative error of weights and values for the same reason: a weight is a
-/// quotient of exponentials of two scores.
-static double roundedFactors(const ErrorTerms &terms) {
-  if (!terms.roundedProducts)
-    return 0;
-  return std::expm1(2 * roundedScore(terms)) + 2 * kFactorRounding;
+  if (terms.kind == ElementKind::F16)
+    return 0x1p-11;
+  int bits = static_cast<int>(terms.factorBits);
+  return bits > 0 ? std::ldexp(1, -bits) : 0;
 }
 
 double mlir::attn::outputLimit(const ErrorTerms &terms) {
-  return 2 * terms.plainError + (scoreTerm(terms) + roundedFactors(terms) +
-                                 weightRounding(terms.kind)) *
-                                    terms.largestValue;
+  return 2 * terms.plainError +
+         (scoreTerm(terms) + weightRounding(terms)) * terms.largestValue;
 }
 
 double mlir::attn::lseLimit(const ErrorTerms &terms) {
-  return 2 * terms.plainError + scoreTerm(terms) + roundedScore(terms);
+  return 2 * terms.plainError + scoreTerm(terms);
 }
 
 /// Return the distance between two elements: 0 for the same infinity or two

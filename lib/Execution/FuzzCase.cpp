@@ -42,7 +42,8 @@ static constexpr FuzzKey kKeys[] = {
     {"beta", ""},      {"state", ""},     {"sums", ""},     {"feature", ""},
     {"normalize", ""}, {"noncausal", ""}, {"score", ""},    {"keep", ""},
     {"stored", ""},    {"scales", ""},    {"O", "0"},       {"S", "0"},
-    {"Y", "0"},        {"ragged", ""},    {"device", ""},   {"order", "0"}};
+    {"Y", "0"},        {"ragged", ""},    {"device", ""},   {"order", "0"},
+    {"precision", ""}};
 
 ArrayRef<FuzzKey> mlir::attn::getFuzzKeys() { return kKeys; }
 
@@ -197,11 +198,14 @@ static Error checkWords(const FuzzCase &fuzz) {
   static constexpr StringRef kGuards[] = {"back", "front", "odd"};
   static constexpr StringRef kStored[] = {"",   "f16",      "bf16",
                                           "i8", "f8E4M3FN", "f8E5M2"};
+  static constexpr StringRef kPrecisions[] = {"", "exact", "tf32", "tf32x3"};
   const std::pair<StringRef, ArrayRef<StringRef>> keys[] = {
-      {"op", kOps},           {"type", kFloats},       {"out", kMaybeFloat},
-      {"guard", kGuards},     {"sinks", kMaybeFloat},  {"weights", kMaybeFloat},
-      {"lengths", kMaybeInt}, {"causal", kAlignments}, {"score", kScores},
-      {"keep", kRules},       {"stored", kStored}};
+      {"op", kOps},           {"type", kFloats},
+      {"out", kMaybeFloat},   {"guard", kGuards},
+      {"sinks", kMaybeFloat}, {"weights", kMaybeFloat},
+      {"lengths", kMaybeInt}, {"causal", kAlignments},
+      {"score", kScores},     {"keep", kRules},
+      {"stored", kStored},    {"precision", kPrecisions}};
   for (auto [key, known] : keys)
     if (Error error = checkWord(fuzz, key, known))
       return error;
@@ -270,5 +274,7 @@ Error FuzzCase::check() const {
   if (get("type") != "f64" &&
       (get("bias").starts_with("f64") || get("sinks") == "f64"))
     return createStringError("expects f64 only with 'type=f64'");
+  if (has("precision") && get("type") != "f32")
+    return createStringError("expects a 'precision' with 'type=f32'");
   return get("op") == "linear" ? checkLinear(*this) : Error::success();
 }

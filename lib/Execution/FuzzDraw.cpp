@@ -166,10 +166,19 @@ static void drawForm(FuzzCase &fuzz, FuzzRandom &random) {
   fuzz.set("dynamic", dynamic);
 }
 
-/// Draw an attention that blocks of threads of a GPU work on.
+/// Draw how a GPU multiplies f32.
+static void drawPrecision(FuzzCase &fuzz, FuzzRandom &random) {
+  if (fuzz.has("device") && fuzz.get("type") == "f32" && !random.onceIn(3))
+    fuzz.set("precision",
+             random.pick<StringRef>({"tf32", "tf32", "tf32x3", "exact"}));
+}
+
+/// Draw an attention that blocks of threads of a GPU work on; f32 in more ways than
+/// other types.
 static void drawSdpaForBlocks(FuzzCase &fuzz, FuzzRandom &random) {
   fuzz.set("type",
-           random.pick<StringRef>({"f16", "f16", "bf16", "bf16", "f32"}));
+           random.pick<StringRef>({"f16", "f16", "bf16", "f32", "f32", "f32"}));
+  drawPrecision(fuzz, random);
   drawScoreOperands(fuzz, random);
   drawAttributes(fuzz, random);
   drawRegions(fuzz, random);
@@ -186,6 +195,7 @@ static void drawSdpa(FuzzCase &fuzz, FuzzRandom &random) {
   if (fuzz.has("device") && !random.onceIn(4))
     return drawSdpaForBlocks(fuzz, random);
   drawStorage(fuzz, random);
+  drawPrecision(fuzz, random);
   drawScoreOperands(fuzz, random);
   drawAttributes(fuzz, random);
   drawRegions(fuzz, random);
@@ -247,6 +257,7 @@ static void drawMha(FuzzCase &fuzz, FuzzRandom &random) {
     fuzz.set(key, Twine(std::min<int64_t>(fuzz.getInt(key), 16) / 2 * 2));
   for (StringRef key : {"C", "F"})
     fuzz.set(key, Twine(random.pick({1, 7, 16, 33})));
+  drawPrecision(fuzz, random);
   drawScoreOperands(fuzz, random);
   drawAttributes(fuzz, random);
   drawRegions(fuzz, random);

@@ -94,11 +94,11 @@ static llvm::Expected<HostTensor> takeFinite(const HostTensor &result,
   return copy;
 }
 
-static llvm::Expected<Complaint> judgeAttention(func::FuncOp function,
-                                                SdpaOp op,
-                                                ArrayRef<HostTensor> inputs,
-                                                ArrayRef<HostTensor> results) {
+static llvm::Expected<Complaint>
+judgeAttention(func::FuncOp function, SdpaOp op, ArrayRef<HostTensor> inputs,
+               ArrayRef<HostTensor> results, bool onGpu) {
   AttentionProblem problem = getProblem(op, inputs);
+  problem.factorBits = onGpu ? getFactorBits(op.getPrecision()) : 0;
   auto exact = computeReference(problem);
   if (!exact)
     return exact.takeError();
@@ -112,6 +112,7 @@ static llvm::Expected<Complaint> judgeAttention(func::FuncOp function,
     return score.takeError();
   ErrorTerms terms;
   terms.kind = problem.query->getKind();
+  terms.factorBits = problem.factorBits;
   terms.largestValue = exact->largestValue;
   Operation *terminator = function.getBody().front().getTerminator();
   for (auto [number, value] : llvm::enumerate(terminator->getOperands())) {
@@ -145,14 +146,15 @@ static llvm::Expected<Complaint> judgeAttention(func::FuncOp function,
 
 Complaint mlir::attn::judgeFuzzResults(func::FuncOp function,
                                        ArrayRef<HostTensor> inputs,
-                                       ArrayRef<HostTensor> results) {
+                                       ArrayRef<HostTensor> results,
+                                       bool onGpu) {
   if (SdpaOp op = getSingleAttention(function)) {
-    auto complaint = judgeAttention(function, op, inputs, results);
+    auto complaint = judgeAttention(function, op, inputs, results, onGpu);
     if (!complaint)
       return "the reference: " + llvm::toString(complaint.takeError());
     return *complaint;
   }
-  auto verification = verifyResults(function, inputs, results);
+  auto verification = verifyResults(function, inputs, results, onGpu);
   if (!verification)
     return "the interpreter: " + llvm::toString(verification.takeError());
   if (verification->pass)

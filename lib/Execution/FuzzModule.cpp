@@ -288,6 +288,8 @@ static std::string getAttributeText(const FuzzCase &fuzz) {
   }
   if (fuzz.has("softcap"))
     text += " softcap = " + asFloat(fuzz.get("softcap"));
+  if (fuzz.has("precision"))
+    text += " precision = " + fuzz.get("precision").str();
   return text;
 }
 

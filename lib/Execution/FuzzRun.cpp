@@ -218,7 +218,8 @@ Complaint FuzzFunction::run(const FuzzCase &fuzz) const {
       return "writes between the elements of a result";
   ModuleOp compiled = module.get();
   auto function = *compiled.getOps<func::FuncOp>().begin();
-  if (Complaint wrong = judgeFuzzResults(function, arguments, results))
+  if (Complaint wrong =
+          judgeFuzzResults(function, arguments, results, fuzz.has("device")))
     return wrong;
   StringRef check = fuzz.get("check");
   if (check == "shapes")

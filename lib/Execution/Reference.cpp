@@ -11,6 +11,7 @@
 #include "ReferencePlaces.h"
 
 #include "attn/Execution/Reference.h"
+#include "attn/Interpreter/FloatFormats.h"
 
 #include <cmath>
 #include <limits>
@@ -139,8 +140,8 @@ public:
             AttentionResult &result)
       : p(problem), g(geometry), result(result), bias(p.bias), mask(p.mask),
         keyScale(p.keyScale), valueScale(p.valueScale),
-        scale(static_cast<T>(getScale(p, g))), scores(g.keys), excluded(g.keys),
-        shown(g.valueSize) {
+        scale(static_cast<T>(getScale(p, g))), factorBits(p.factorBits),
+        scores(g.keys), excluded(g.keys), shown(g.valueSize) {
     output = headsFirst(result.output, p.outputOrder);
     mayShow = headsFirst(result.mayShow, p.outputOrder);
   }
@@ -185,15 +186,20 @@ private:
       }
   }
 
+  /// Return an element as products take it.
+  T asFactor(double element) const {
+    return static_cast<T>(roundSignificand(element, factorBits));
+  }
+
   /// Convert one head of `tensor` to T, row after row, each by its scale.
-  static void copyRows(const HostTensor &tensor, const Broadcast &scale,
-                       int64_t b, int64_t head, std::vector<T> &rows) {
+  void copyRows(const HostTensor &tensor, const Broadcast &scale, int64_t b,
+                int64_t head, std::vector<T> &rows) const {
     rows.clear();
     for (int64_t j = 0; j < tensor.getDim(2); ++j) {
       T factor = scale ? static_cast<T>(scale.at(b, head, j)) : T(1);
       for (int64_t d = 0; d < tensor.getDim(3); ++d)
-        rows.push_back(factor * static_cast<T>(tensor.load(
-                                    tensor.getOffset({b, head, j, d}))));
+        rows.push_back(
+            factor * asFactor(tensor.load(tensor.getOffset({b, head, j, d}))));
     }
   }
 
@@ -248,7 +254,7 @@ private:
     queryRow.clear();
     for (int64_t d = 0; d < g.headSize; ++d)
       queryRow.push_back(
-          static_cast<T>(g.query.load(g.query.getOffset({b, h, i, d}))));
+          asFactor(g.query.load(g.query.getOffset({b, h, i, d}))));
     T reference = kNone;
     bool empty = true;
     for (int64_t j = 0; j < g.keys; ++j) {
@@ -319,6 +325,7 @@ private:
   AttentionResult &result;
   Broadcast bias, mask, keyScale, valueScale;
   T scale;
+  unsigned factorBits;
   HostTensor output, mayShow;
   int64_t keyLimit = 0;
   std::vector<T> keyRows, valueRows, queryRow, scores;
@@ -382,6 +389,11 @@ compute(const AttentionProblem &problem, ElementKind outputKind,
 Expected<AttentionResult>
 mlir::attn::computeReference(const AttentionProblem &problem) {
   constexpr ElementKind kWide = ElementKind::F64;
+  if (problem.factorBits > 0) {
+    AttentionProblem whole = problem;
+    whole.factorBits = 0;
+    return computeReference(whole);
+  }
   // Of an f64 problem f64 would only be the plain computation again.
   if (problem.query && problem.query->getKind() == ElementKind::F64)
     return compute<long double>(problem, kWide, kWide, kWide);

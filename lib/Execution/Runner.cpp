@@ -10,6 +10,7 @@
 #include "attn/Execution/Npy.h"
 #include "attn/Execution/OperationCount.h"
 #include "attn/Execution/PlotWeights.h"
+#include "attn/Pipeline/Passes.h"
 #include "attn/Target/TargetInfo.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -131,6 +132,23 @@ static llvm::Error plotResults(RunReport &report, ArrayRef<unsigned> shown,
   return plotWeights(options.plotFolder, weights, labels);
 }
 
+/// Write the precision of `options` on ops of `module` that have none. Fails for a
+/// device that multiplies exactly.
+static llvm::Error writePrecision(ModuleOp module, const RunOptions &options) {
+  if (options.precision.empty())
+    return llvm::Error::success();
+  auto precision = parsePrecision(options.precision);
+  if (!precision)
+    return llvm::make_error<UsageError>("--precision " +
+                                        llvm::toString(precision.takeError()));
+  if (*precision != Precision::Exact && !isGpu(options.device))
+    return llvm::make_error<UsageError>(
+        "--precision expects --device=cuda or cuda-emulated with " +
+        options.precision);
+  setPrecision(module, *precision);
+  return llvm::Error::success();
+}
+
 /// Fails unless `function` and its device can do what `options` ask for.
 static llvm::Error checkOptions(func::FuncOp function,
                                 const RunOptions &options) {
@@ -149,20 +167,11 @@ static llvm::Error checkOptions(func::FuncOp function,
           : "--benchmark expects --device=cpu: the interpreter is not timed");
 }
 
-/// Return whether factors of f32 products are rounded to tf32.
-static bool roundsFactors(ModuleOp module, const RunOptions &options) {
-  auto given = module->getAttrOfType<StringAttr>(kPrecisionAttrName);
-  StringRef precision =
-      options.precision.empty() && given ? given.getValue() : options.precision;
-  return isGpu(options.device) && precision == "tf32";
-}
-
 /// Compile `module` for `target`, to run on the device of `options`.
 static llvm::Expected<std::unique_ptr<Executor>>
 compile(ModuleOp module, StringRef target, const RunOptions &options) {
   CompileOptions compileOptions;
   compileOptions.target = target.str();
-  compileOptions.precision = options.precision;
   CudaRunOptions cuda = options.cuda;
   cuda.isEmulated = options.device == Device::CudaEmulated;
   auto executor = Executor::compile(module, compileOptions, cuda);
@@ -177,6 +186,8 @@ llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
   if (!function)
     return function.takeError();
   if (llvm::Error error = checkOptions(*function, options))
+    return std::move(error);
+  if (llvm::Error error = writePrecision(module, options))
     return std::move(error);
   bool isCompiled = options.device != Device::Interpreter;
   llvm::Expected<std::string> target =
@@ -208,7 +219,7 @@ llvm::Expected<RunReport> mlir::attn::runModule(ModuleOp module,
       return std::move(error);
   if (options.verify) {
     auto verification = verifyResults(*function, *inputs, report.results,
-                                      roundsFactors(module, options));
+                                      isGpu(options.device));
     if (!verification)
       return verification.takeError();
     report.verification = *verification;

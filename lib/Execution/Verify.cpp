@@ -43,23 +43,6 @@ static double largestMagnitude(const HostTensor &tensor) {
   return largest;
 }
 
-/// Return the largest length of a vector of finite numbers along the last dimension
-/// of `tensor`.
-static double largestLength(const HostTensor &tensor) {
-  double largest = 0, sum = 0;
-  int64_t channels = tensor.getShape().back(), count = 0;
-  tensor.forEach([&](int64_t offset) {
-    double x = tensor.load(offset);
-    if (std::isfinite(x))
-      sum += x * x;
-    if (++count % channels != 0)
-      return;
-    largest = std::max(largest, std::sqrt(sum));
-    sum = 0;
-  });
-  return largest;
-}
-
 /// Return how near `comparison` is to its limit; infinite beyond every limit.
 static double severity(const Comparison &comparison) {
   if (comparison.maxError == 0)
@@ -126,6 +109,19 @@ static ElementKind withRoundedWeights(func::FuncOp function, ElementKind kind) {
   return hasQuery(ElementKind::F16) ? ElementKind::F16 : kind;
 }
 
+/// Return the fewest bits that factors of attention in `function` keep; 0: all.
+static unsigned getLeastFactorBits(func::FuncOp function) {
+  unsigned least = 0;
+  auto note = [&](std::optional<Precision> precision) {
+    unsigned bits = getFactorBits(precision);
+    if (bits > 0 && (least == 0 || bits < least))
+      least = bits;
+  };
+  function.walk([&](SdpaOp op) { note(op.getPrecision()); });
+  function.walk([&](MhaOp op) { note(op.getPrecision()); });
+  return least;
+}
+
 /// Return whether all that `function` computes has numbers of f64.
 static bool isDouble(func::FuncOp function) {
   return !function
@@ -142,20 +138,20 @@ static bool isDouble(func::FuncOp function) {
 }
 
 /// Let the interpreter alone judge `results`.
-static llvm::Error judgeFunction(Verification &verification,
-                                 func::FuncOp function,
-                                 ArrayRef<HostTensor> inputs,
-                                 ArrayRef<HostTensor> results,
-                                 ArrayRef<HostTensor> exact,
-                                 const AttentionStatistics &statistics) {
+static llvm::Error
+judgeFunction(Verification &verification, func::FuncOp function,
+              ArrayRef<HostTensor> inputs, ArrayRef<HostTensor> results,
+              ArrayRef<HostTensor> exact, const AttentionStatistics &statistics,
+              bool onGpu) {
   AttentionStatistics ignored;
   bool hasDoubles =
       isDouble(function) && llvm::any_of(results, [](const HostTensor &result) {
         return result.getKind() == ElementKind::F64;
       });
-  auto plain = interpretOnHost(
-      function, inputs, hasDoubles ? Arithmetic::Single : Arithmetic::Plain,
-      ignored);
+  Arithmetic arithmetic = hasDoubles ? Arithmetic::Single
+                          : onGpu    ? Arithmetic::Rounded
+                                     : Arithmetic::Plain;
+  auto plain = interpretOnHost(function, inputs, arithmetic, ignored);
   if (!plain)
     return plain.takeError();
   for (auto [number, result] : llvm::enumerate(results)) {
@@ -165,6 +161,7 @@ static llvm::Error judgeFunction(Verification &verification,
     if (terms.kind == ElementKind::F64 && !hasDoubles)
       terms.kind = ElementKind::F32;
     terms.kind = withRoundedWeights(function, terms.kind);
+    terms.factorBits = onGpu ? getLeastFactorBits(function) : 0;
     Expectation expected{&exact[number], &(*plain)[number]};
     if (terms.kind == ElementKind::F64)
       expected.errorScale = kDoublePerSingle;
@@ -181,8 +178,9 @@ static llvm::Error judgeFunction(Verification &verification,
 static llvm::Error
 judgeAttention(Verification &verification, func::FuncOp function, SdpaOp op,
                ArrayRef<HostTensor> inputs, ArrayRef<HostTensor> results,
-               ArrayRef<HostTensor> interpreted, bool roundsFactors) {
+               ArrayRef<HostTensor> interpreted, bool onGpu) {
   AttentionProblem problem = getProblem(op, inputs);
+  problem.factorBits = onGpu ? getFactorBits(op.getPrecision()) : 0;
   auto exact = computeReference(problem);
   if (!exact)
     return exact.takeError();
@@ -193,13 +191,9 @@ judgeAttention(Verification &verification, func::FuncOp function, SdpaOp op,
     return plain.takeError();
   ErrorTerms terms;
   terms.kind = problem.query->getKind();
+  terms.factorBits = problem.factorBits;
   terms.largestScore = exact->largestScore;
   terms.largestValue = exact->largestValue;
-  // A sum of products is at most the product of the lengths of both vectors.
-  if (roundsFactors && terms.kind == ElementKind::F32)
-    terms.roundedProducts = std::fabs(op.getScaleValue()) *
-                            largestLength(*problem.query) *
-                            largestLength(*problem.key);
   Operation *terminator = function.getBody().front().getTerminator();
   for (auto [number, value] : llvm::enumerate(terminator->getOperands())) {
     Expectation expected{&exact->output, &plain->output, &exact->mayShow};
@@ -257,24 +251,20 @@ static llvm::Error judgeAll(Verification &verification, func::FuncOp function,
                             ArrayRef<HostTensor> inputs,
                             ArrayRef<HostTensor> results,
                             ArrayRef<HostTensor> exact,
-                            const AttentionStatistics &statistics,
-                            bool roundsFactors) {
+                            const AttentionStatistics &statistics, bool onGpu) {
   if (SdpaOp op = getSingleAttention(function))
     return judgeAttention(verification, function, op, inputs, results, exact,
-                          roundsFactors);
-  if (roundsFactors)
-    return llvm::createStringError(
-        "expects a function of one attn.sdpa to verify products of tf32");
+                          onGpu);
   if (LinearAttentionOp op = getSingleLinearAttention(function))
     return judgeLinearAttention(verification, function, op, inputs, results,
                                 exact);
   return judgeFunction(verification, function, inputs, results, exact,
-                       statistics);
+                       statistics, onGpu);
 }
 
 llvm::Expected<Verification>
 mlir::attn::verifyResults(func::FuncOp function, ArrayRef<HostTensor> inputs,
-                          ArrayRef<HostTensor> results, bool roundsFactors) {
+                          ArrayRef<HostTensor> results, bool onGpu) {
   AttentionStatistics statistics;
   auto exact = interpretOnHost(function, inputs, Arithmetic::Exact, statistics);
   if (!exact)
@@ -282,7 +272,7 @@ mlir::attn::verifyResults(func::FuncOp function, ArrayRef<HostTensor> inputs,
   Verification verification;
   verification.operations = statistics.operations;
   if (llvm::Error error = judgeAll(verification, function, inputs, results,
-                                   *exact, statistics, roundsFactors))
+                                   *exact, statistics, onGpu))
     return std::move(error);
   return verification;
 }

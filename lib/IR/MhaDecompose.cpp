@@ -49,8 +49,8 @@ static Value convertElements(ImplicitLocOpBuilder &b, Value tensor, Type type) {
 
 /// Return `tokens` times the transpose of `weight`, plus `bias` if there is
 /// one: added up in f32 (f64 for f64), rounded once to the tokens' type.
-static Value project(ImplicitLocOpBuilder &b, Value tokens, Value weight,
-                     Value bias) {
+static Value project(ImplicitLocOpBuilder &b, MhaOp op, Value tokens,
+                     Value weight, Value bias) {
   Type type = getElementTypeOrSelf(tokens), wide = getAccumulatorType(type);
   SmallVector<OpFoldResult> sizes =
       tensor::getMixedSizes(b, b.getLoc(), tokens);
@@ -75,15 +75,19 @@ static Value project(ImplicitLocOpBuilder &b, Value tokens, Value weight,
                                               convertFloat(b, args[1], wide));
         return arith::AddFOp::create(b, args[2], product);
       });
+  Precision precision = op.getPrecision().value_or(Precision::Exact);
+  if (precision != Precision::Exact)
+    sums.getDefiningOp()->setAttr(
+        kPrecisionAttrName, b.getStringAttr(stringifyPrecision(precision)));
   return convertElements(b, sums, type);
 }
 
 /// Return the projection of `tokens` split into heads: [B, S, heads, size].
-static Value projectHeads(ImplicitLocOpBuilder &b, Value tokens, Value weight,
-                          Value bias, int64_t heads) {
+static Value projectHeads(ImplicitLocOpBuilder &b, MhaOp op, Value tokens,
+                          Value weight, Value bias, int64_t heads) {
   OpFoldResult count = b.getIndexAttr(heads);
   OpFoldResult width = tensor::getMixedSize(b, b.getLoc(), weight, 0);
-  return splitDim(b, project(b, tokens, weight, bias), /*dim=*/2, count,
+  return splitDim(b, project(b, op, tokens, weight, bias), /*dim=*/2, count,
                   divideSize(b, width, count));
 }
 
@@ -190,7 +194,7 @@ static SdpaOp attend(ImplicitLocOpBuilder &b, MhaOp op, Value query,
       /*page_table=*/Value(), /*cu_seqlens_q=*/Value(),
       /*cu_seqlens_k=*/Value(), /*key_scale=*/Value(), /*value_scale=*/Value(),
       op.getScaleAttr(), op.getCausal(), op.getWindowAttr(),
-      op.getSoftcapAttr(), layouts,
+      op.getSoftcapAttr(), op.getPrecisionAttr(), layouts,
       /*schedule=*/ScheduleAttr());
   IRMapping copies;
   op.getScoreMod().cloneInto(&sdpa.getScoreMod(), copies);
@@ -202,9 +206,11 @@ FailureOr<SmallVector<Value>> MhaOp::decomposeOperation(OpBuilder &builder) {
   ImplicitLocOpBuilder b(getLoc(), builder);
   Value memory = getMemory() ? getMemory() : getX();
   Value query =
-      projectHeads(b, getX(), getQWeight(), getQBias(), getNumHeads());
-  Value key = projectHeads(b, memory, getKWeight(), getKBias(), getKvHeads());
-  Value value = projectHeads(b, memory, getVWeight(), getVBias(), getKvHeads());
+      projectHeads(b, *this, getX(), getQWeight(), getQBias(), getNumHeads());
+  Value key =
+      projectHeads(b, *this, memory, getKWeight(), getKBias(), getKvHeads());
+  Value value =
+      projectHeads(b, *this, memory, getVWeight(), getVBias(), getKvHeads());
   query = rotateHeads(b, *this, query);
   key = rotateHeads(b, *this, key);
   bool wantsPresent = static_cast<bool>(getPresentKey());
@@ -212,7 +218,7 @@ FailureOr<SmallVector<Value>> MhaOp::decomposeOperation(OpBuilder &builder) {
   Cache values = joinCache(b, getPastValue(), value, wantsPresent);
   SdpaOp sdpa = attend(b, *this, query, keys, values);
   Value joined = joinDims(b, sdpa.getOutput(), /*dim=*/2);
-  Value output = project(b, joined, getOWeight(), getOBias());
+  Value output = project(b, *this, joined, getOWeight(), getOBias());
   SmallVector<Value> results{castTensor(b, output, getOutput().getType())};
   if (wantsPresent) {
     results.push_back(castTensor(b, keys.present, getPresentKey().getType()));

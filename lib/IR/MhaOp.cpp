@@ -172,6 +172,9 @@ static LogicalResult verifyCache(MhaOp op, LayerDims &dims) {
 }
 
 LogicalResult MhaOp::verify() {
+  // mha-C24
+  if (failed(verifyPrecision(*this, {"x", getX()}, getPrecision())))
+    return failure();
   LayerDims dims;
   if (failed(verifyProjections(*this, dims)) ||
       failed(verifyHeads(*this, dims)) || failed(verifyRotary(*this, dims)) ||

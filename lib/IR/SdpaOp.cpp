@@ -230,6 +230,12 @@ static LogicalResult verifyTensors(SdpaOp op, SdpaDims &dims) {
 LogicalResult SdpaOp::verify() {
   if (failed(verifyStoredTypes(*this)))
     return failure();
+  // sdpa-C31
+  NamedType query("query", getQuery());
+  if (failed(verifyPrecision(*this, query, getPrecision())) ||
+      (getSchedule() &&
+       failed(verifyPrecision(*this, query, getSchedule()->getPrecision()))))
+    return failure();
   SdpaDims dims;
   if (failed(verifyPlaces(*this, dims)) || failed(verifyTensors(*this, dims)) ||
       failed(verifyTable(*this, dims)) || failed(verifyScales(*this, dims)))

@@ -412,7 +412,7 @@ SdpaOp::getTiledImplementation(OpBuilder &builder,
       lengths, offset, sinks, table, /*cu_seqlens_q=*/Value(),
       /*cu_seqlens_k=*/Value(), keyScale, valueScale, getScaleAttr(),
       CausalAttr::get(getContext(), causal), getWindowAttr(), getSoftcapAttr(),
-      getLayoutAttr(), getScheduleAttr());
+      getPrecisionAttr(), getLayoutAttr(), getScheduleAttr());
   tiler.copyRegion(getScoreMod(), tile.getScoreMod());
   tiler.copyRegion(getMaskMod(), tile.getMaskMod());
   return TilingResult{

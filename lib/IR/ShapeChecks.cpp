@@ -37,6 +37,17 @@ LogicalResult attn::verifySameElementType(Operation *op, NamedType model,
                            << " and " << got;
 }
 
+LogicalResult attn::verifyPrecision(Operation *op, NamedType tensor,
+                                    std::optional<Precision> precision) {
+  Type type = getElementTypeOrSelf(tensor.type);
+  if (precision.value_or(Precision::Exact) == Precision::Exact || type.isF32())
+    return success();
+  return op->emitOpError() << "expects '" << tensor.name
+                           << "' of f32 with a 'precision' of "
+                           << stringifyPrecision(*precision) << ", got "
+                           << type;
+}
+
 LogicalResult attn::verifyNoWiderThan(Operation *op, NamedType model,
                                       NamedType tensor) {
   if (!model || !tensor)

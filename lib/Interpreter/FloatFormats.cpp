@@ -8,6 +8,8 @@
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/ErrorHandling.h"
 
+#include <cmath>
+
 using namespace mlir::attn;
 
 /// Bits of the fraction of a double.
@@ -137,4 +139,14 @@ double mlir::attn::roundFloat(double value, FloatFormat format) {
   if (format == FloatFormat::F32)
     return static_cast<float>(value);
   return decodeFloat(encodeFloat(value, format), format);
+}
+
+double mlir::attn::roundSignificand(double value, unsigned bits) {
+  if (bits == 0 || !std::isfinite(value))
+    return value;
+  int exponent;
+  double significand = std::frexp(value, &exponent);
+  int shift = static_cast<int>(bits);
+  return std::ldexp(std::round(std::ldexp(significand, shift)),
+                    exponent - shift);
 }

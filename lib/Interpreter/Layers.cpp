@@ -110,16 +110,19 @@ static LogicalResult runRope(Machine &machine, RopeOp op) {
 }
 
 /// Compute `x W^T + b` for tokens `x [B, S, C]`, weights `[out, C]`.
-static FailureOr<TensorValue> project(Machine &machine, Operation *op,
-                                      const TensorValue &x,
-                                      const TensorValue &weight,
+static FailureOr<TensorValue> project(Machine &machine, MhaOp op,
+                                      const TensorValue &tokens,
+                                      const TensorValue &stored,
                                       const TensorValue *bias) {
+  unsigned bits = machine.getFactorBits(op.getPrecision());
+  TensorValue x = roundFactors(tokens, bits);
+  TensorValue weight = roundFactors(stored, bits);
   int64_t channels = x.shape.back(), width = weight.shape[0];
   if (weight.shape[1] != channels)
-    return op->emitOpError("expects weights for ")
+    return op.emitOpError("expects weights for ")
            << channels << " channels, got " << weight.shape[1];
   if (bias && bias->shape[0] != width)
-    return op->emitOpError("expects a bias of ")
+    return op.emitOpError("expects a bias of ")
            << width << " elements, got " << bias->shape[0];
   TensorValue result(x.elementType, {x.shape[0], x.shape[1], width},
                      realCell(0));
@@ -259,6 +262,7 @@ static SdpaInputs attentionOf(Machine &machine, MhaOp op,
   if (!op.getMaskMod().empty())
     in.maskMod = &op.getMaskMod();
   in.outputLayout = Layout::bshd;
+  in.factorBits = machine.getFactorBits(op.getPrecision());
   return in;
 }
 

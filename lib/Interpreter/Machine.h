@@ -9,6 +9,7 @@
 
 #include "Scalars.h"
 
+#include "attn/IR/AttnDialect.h"
 #include "attn/Interpreter/Interpreter.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -63,7 +64,13 @@ public:
   /// Return whether sums over elements of `type` are kept in f64.
   bool sumsInDouble(Type type) const {
     return arithmetic == Arithmetic::Exact ||
-           (arithmetic == Arithmetic::Plain && type.isF64());
+           (arithmetic != Arithmetic::Single && type.isF64());
+  }
+
+  /// Return how many bits a factor keeps under `precision`; 0: all.
+  unsigned getFactorBits(std::optional<Precision> precision) const {
+    return arithmetic == Arithmetic::Rounded ? attn::getFactorBits(precision)
+                                             : 0;
   }
 
   /// Return the value of the constant `attribute`, or failure for a type that

@@ -284,6 +284,12 @@ static LogicalResult verifyBroadcast(Operation *op, StringRef name,
   return verifyExtents(op, extents);
 }
 
+TensorValue mlir::attn::roundFactors(TensorValue tensor, unsigned bits) {
+  for (Cell &cell : tensor.cells)
+    cell.real = roundSignificand(cell.real, bits);
+  return tensor;
+}
+
 /// Fails unless the tensors fit together; types have not said so where a
 /// dimension is dynamic.
 static LogicalResult verifyInputs(Operation *op, const SdpaInputs &in) {
@@ -323,6 +329,17 @@ FailureOr<SdpaOutputs> mlir::attn::computeSdpa(Machine &machine, Operation *op,
                                                const SdpaInputs &in) {
   if (failed(verifyInputs(op, in)))
     return failure();
+  if (in.factorBits > 0 && in.value->isFloat()) {
+    TensorValue rounded[] = {roundFactors(*in.query, in.factorBits),
+                             roundFactors(*in.key, in.factorBits),
+                             roundFactors(*in.value, in.factorBits)};
+    SdpaInputs inner = in;
+    inner.query = &rounded[0];
+    inner.key = &rounded[1];
+    inner.value = &rounded[2];
+    inner.factorBits = 0;
+    return computeSdpa(machine, op, inner);
+  }
   Heads query(*in.query, in.queryLayout), value(*in.value, in.valueLayout);
   SmallVector<int64_t, 4> shape(4);
   shape[kBatchDim] = in.query->shape[kBatchDim];
@@ -388,6 +405,7 @@ static LogicalResult runSdpa(Machine &machine, SdpaOp op) {
   in.keyLayout = op.getKeyLayout();
   in.valueLayout = op.getValueLayout();
   in.outputLayout = op.getOutputLayout();
+  in.factorBits = machine.getFactorBits(op.getPrecision());
   in.weights = bool(op.getWeights());
   SdpaPlaces places{machine.getOptionalTensor(op.getPageTable()),
                     machine.getOptionalTensor(op.getCuSeqlensQ()),

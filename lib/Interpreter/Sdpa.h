@@ -53,6 +53,8 @@ struct SdpaInputs {
   Causal causal = Causal::None;
   Layout queryLayout = Layout::bhsd, keyLayout = Layout::bhsd,
          valueLayout = Layout::bhsd, outputLayout = Layout::bhsd;
+  /// How many bits queries, keys and values keep as factors; 0: all.
+  unsigned factorBits = 0;
   /// Whether the weights are wanted.
   bool weights = false;
 };
@@ -80,6 +82,9 @@ FailureOr<SdpaOutputs> computeSdpa(Machine &machine, Operation *op,
 FailureOr<SdpaOutputs> computePlacedSdpa(Machine &machine, Operation *op,
                                          const SdpaInputs &inputs,
                                          const SdpaPlaces &places);
+
+/// Return `tensor` with the elements that it has as factors of `bits` bits.
+TensorValue roundFactors(TensorValue tensor, unsigned bits);
 
 /// Store `tensor` as the value `result`.
 void setRounded(Machine &machine, Value result, TensorValue tensor);

@@ -236,8 +236,15 @@ static void finishPhase(OpPassManager &pm, const PhaseInfo &info, int number,
                           "-" + info.name.str() + ".mlir"}));
 }
 
+/// What comes before the first phase: defaults are written into the IR.
+static void buildStart(OpPassManager &pm, const CompileOptions &options) {
+  pm.addPass(createSetTarget({options.target}));
+  if (!options.precision.empty())
+    pm.addPass(createSetPrecision({options.precision}));
+}
+
 void attn::buildCpuPipeline(OpPassManager &pm, const CompileOptions &options) {
-  pm.addPass(createSetTarget({options.target, options.precision}));
+  buildStart(pm, options);
   int number = 0;
   for (const PhaseInfo &info : kPhases) {
     if (info.phase > options.stopAfter || info.phase == Phase::Object)
@@ -254,7 +261,7 @@ void attn::buildCpuPipeline(OpPassManager &pm, const CompileOptions &options) {
 }
 
 void attn::buildCudaPipeline(OpPassManager &pm, const CompileOptions &options) {
-  pm.addPass(createSetTarget({options.target, options.precision}));
+  buildStart(pm, options);
   int number = 0;
   for (const PhaseInfo &info : kPhases) {
     if (info.phase > options.stopAfter || info.phase == Phase::Object)
@@ -291,7 +298,9 @@ struct RoadOptions : PassPipelineOptions<RoadOptions> {
       llvm::cl::desc("host, TRIPLE, TRIPLE:CPU or sm_80,sm_90")};
   Option<std::string> precision{
       *this, "precision",
-      llvm::cl::desc("how a GPU multiplies f32: exact, tf32 or tf32x3")};
+      llvm::cl::desc(
+          "how a GPU multiplies f32 where an op does not say: exact, "
+          "tf32 or tf32x3")};
   Option<std::string> stopAfter{*this, "stop-after",
                                 llvm::cl::desc("the last phase to run"),
                                 llvm::cl::init("llvm")};

@@ -250,15 +250,6 @@ static bool isForBlocks(SdpaOp op) {
          shape.valueSize <= kMostValueChannels;
 }
 
-/// Return how products of `op` are computed, of which the module says it for f32.
-static Precision getPrecision(SdpaOp op) {
-  auto given = op->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(
-      kPrecisionAttrName);
-  if (!given || !getElementTypeOrSelf(op.getQuery()).isF32())
-    return Precision::Exact;
-  return symbolizePrecision(given.getValue()).value_or(Precision::Exact);
-}
-
 /// Give `op` the schedule of a block of threads, if it can have one; else it is
 /// computed by its definition.
 static void setBlockSchedule(OpBuilder &b, SdpaOp op,
@@ -272,8 +263,9 @@ static void setBlockSchedule(OpBuilder &b, SdpaOp op,
   bool splits = canSplitKeys(op),
        folds = splits && !op.getBias() && !op.getMask();
   auto choose = [&](bool few) {
-    ScheduleAttr schedule = chooseBlockSchedule(
-        op.getContext(), shape, bits, target, few, folds, getPrecision(op));
+    ScheduleAttr schedule =
+        chooseBlockSchedule(op.getContext(), shape, bits, target, few, folds,
+                            op.getPrecision().value_or(Precision::Exact));
     if (op.isPaged())
       schedule = withPagedBlocks(schedule, op);
     return splits || !schedule ? schedule : withoutChunks(schedule);
@@ -346,6 +338,14 @@ static void schedule(linalg::GenericOp op, const TargetInfo &target) {
     op.erase();
 }
 
+/// Return how a projection is multiplied.
+static Precision getPrecision(linalg::GenericOp op) {
+  auto given = op->getAttrOfType<StringAttr>(kPrecisionAttrName);
+  if (!given)
+    return Precision::Exact;
+  return symbolizePrecision(given.getValue()).value_or(Precision::Exact);
+}
+
 /// Give `op`, a projection, the schedule of a block of threads, if it can have one.
 static void setBlockSchedule(linalg::GenericOp op) {
   auto tokens = cast<RankedTensorType>(op.getDpsInputs()[0].getType());
@@ -357,9 +357,10 @@ static void setBlockSchedule(linalg::GenericOp op) {
     return;
   // Single rows of many entries are rows.
   int64_t rows = tokens.getDimSize(tokens.getDimSize(1) == 1 ? 0 : 1);
-  op->setAttr("attn.schedule", chooseBlockProjectionSchedule(
-                                   op.getContext(), rows, weight.getDimSize(0),
-                                   element.getIntOrFloatBitWidth()));
+  op->setAttr("attn.schedule",
+              chooseBlockProjectionSchedule(
+                  op.getContext(), rows, weight.getDimSize(0),
+                  element.getIntOrFloatBitWidth(), getPrecision(op)));
 }
 
 /// Remove schedules that no GPU can follow: those without warps.

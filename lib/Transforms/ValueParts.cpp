@@ -62,7 +62,7 @@ static SdpaOp attendTo(OpBuilder &b, SdpaOp op, const Channels &channels) {
       op.getPageTable(), op.getCuSeqlensQ(), op.getCuSeqlensK(),
       op.getKeyScale(), op.getValueScale(), op.getScaleAttr(),
       op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(),
-      op.getLayoutAttr(), op.getScheduleAttr());
+      op.getPrecisionAttr(), op.getLayoutAttr(), op.getScheduleAttr());
   IRMapping copies;
   op.getScoreMod().cloneInto(&part.getScoreMod(), copies);
   op.getMaskMod().cloneInto(&part.getMaskMod(), copies);

@@ -56,6 +56,22 @@ func.func @other_ways(%q: tensor<1x8x2x16xf64>, %m: tensor<1xi8>, %p: index)
   return %o : tensor<1x8x2x16xf64>
 }
 
+// How a GPU multiplies, which the op says and its schedule decides.
+//
+// CHECK-LABEL: func.func @precision
+// CHECK: attn.sdpa %{{.*}} softcap = 2.000000e+01 precision = tf32 layout = bshd schedule = <block_m = 16, block_n = 16, rows = 16, columns = 16, lanes = 4, warps = 1, stages = 2, precision = tf32x3> :
+// CHECK: attn.sdpa %{{.*}} precision = exact :
+func.func @precision(%q: tensor<1x8x2x16xf32>) -> tensor<1x8x2x16xf32> {
+  %o = attn.sdpa %q, %q, %q softcap = 20.0 precision = tf32 layout = bshd
+    schedule = <block_m = 16, block_n = 16, rows = 16, columns = 16, lanes = 4, warps = 1, stages = 2, precision = tf32x3>
+    : tensor<1x8x2x16xf32>, tensor<1x8x2x16xf32>, tensor<1x8x2x16xf32>
+    -> tensor<1x8x2x16xf32>
+  %p = attn.sdpa %o, %o, %o precision = exact
+    : tensor<1x8x2x16xf32>, tensor<1x8x2x16xf32>, tensor<1x8x2x16xf32>
+    -> tensor<1x8x2x16xf32>
+  return %p : tensor<1x8x2x16xf32>
+}
+
 // Every dimension may be 0, heads included.
 //
 // CHECK-LABEL: func.func @nothing

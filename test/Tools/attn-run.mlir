@@ -16,6 +16,8 @@
 // RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --benchmark=x 2>&1 | FileCheck %s --check-prefix=CALLS
 // RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --function=static --target=riscv64-linux-gnu 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --function=static --target=hosst 2>&1 | FileCheck %s --check-prefix=SPELLING
+// RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --function=static --precision=tf32 2>&1 | FileCheck %s --check-prefix=PRECISION
+// RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --device=cuda-emulated --function=static --precision=tf 2>&1 | FileCheck %s --check-prefix=WORD
 
 // HELP: --benchmark
 // HELP-NEXT: --device=<cpu | interpreter | cuda | cuda-emulated>
@@ -48,6 +50,8 @@
 // BENCHMARK: attn-run: --benchmark expects --device=cpu: the interpreter is not timed
 // CALLS: attn-run: --benchmark expects a number of calls, got 'x'
 // TARGET: attn-run: --target expects a target that runs here, such as host or {{.*}}, got 'riscv64-linux-gnu'
+// PRECISION: attn-run: --precision expects --device=cuda or cuda-emulated with tf32{{$}}
+// WORD: attn-run: --precision expects a precision, got 'tf'; known: exact, tf32, tf32x3; nearest: tf32{{$}}
 // SPELLING: attn-run: --target {{.*}} got 'hosst'; known: {{.*}}nearest: host
 
 // What is right: the same seed gives the same numbers, files come and go, text and bytecode and standard input are read.

@@ -87,6 +87,26 @@ func.func @single_precision(%q: tensor<1x8x1024x64xf32>,
   return %o : tensor<1x8x1024x64xf32>
 }
 
+// With products of tf32 it is block by block as for 16 bits: two blocks share a multiprocessor, or there are as many keys as
+// registers. Three products for each take more of these.
+//
+// CHECK-LABEL: func.func @tf32
+// CHECK: schedule = <block_m = 128, block_n = 32, rows = 32, columns = 16, lanes = 4, warps = 4, stages = 2, precision = tf32>
+// CHECK: schedule = <block_m = 128, block_n = 32, rows = 32, columns = 16, lanes = 4, warps = 4, stages = 2, precision = tf32>
+// CHECK: schedule = <block_m = 128, block_n = 16, rows = 32, columns = 16, lanes = 4, warps = 4, stages = 2, precision = tf32x3>
+// SMALL-LABEL: func.func @tf32
+// SMALL: schedule = <block_m = 128, block_n = 64, rows = 32, columns = 16, lanes = 4, warps = 4, stages = 2, precision = tf32>
+func.func @tf32(%q: tensor<1x8x1024x64xf32>, %w: tensor<1x8x1024x128xf32>)
+    -> (tensor<1x8x1024x64xf32>, tensor<1x8x1024x128xf32>, tensor<1x8x1024x128xf32>) {
+  %o = attn.sdpa %q, %q, %q precision = tf32
+    : tensor<1x8x1024x64xf32>, tensor<1x8x1024x64xf32>, tensor<1x8x1024x64xf32> -> tensor<1x8x1024x64xf32>
+  %p = attn.sdpa %w, %w, %w precision = tf32
+    : tensor<1x8x1024x128xf32>, tensor<1x8x1024x128xf32>, tensor<1x8x1024x128xf32> -> tensor<1x8x1024x128xf32>
+  %r = attn.sdpa %w, %w, %w precision = tf32x3
+    : tensor<1x8x1024x128xf32>, tensor<1x8x1024x128xf32>, tensor<1x8x1024x128xf32> -> tensor<1x8x1024x128xf32>
+  return %o, %p, %r : tensor<1x8x1024x64xf32>, tensor<1x8x1024x128xf32>, tensor<1x8x1024x128xf32>
+}
+
 // What blocks of threads do not do yet is left to its definition.
 //
 // CHECK-LABEL: func.func @double_precision

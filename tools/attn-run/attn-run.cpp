@@ -44,7 +44,8 @@ struct Options : ToolOptions {
       cl::cat(category)};
   cl::opt<std::string> precision{
       "precision", cl::value_desc("exact|tf32|tf32x3"),
-      cl::desc("how a GPU multiplies f32 in attention"), cl::cat(category)};
+      cl::desc("how a GPU multiplies f32 where an op does not say (exact)"),
+      cl::cat(category)};
   cl::opt<unsigned> threads{
       "threads", cl::value_desc("N"), cl::init(0),
       cl::desc("number of threads; default: one for each core"),

@@ -25,7 +25,7 @@ struct Flags {
       cl::desc("the processor to compile for")};
   cl::opt<std::string> precision{
       "precision", cl::value_desc("exact|tf32|tf32x3"), cl::cat(ours),
-      cl::desc("how a GPU multiplies f32 in attention")};
+      cl::desc("how a GPU multiplies f32 where an op does not say (exact)")};
   cl::opt<std::string> emit{
       "emit", cl::cat(ours),
       cl::value_desc("mlir|llvm|asm|obj|shared|ptx|cubin|exe"),

@@ -52,9 +52,11 @@ ScheduleAttr chooseBlockSchedule(MLIRContext *context,
                                  Precision precision);
 
 /// Return the schedule of a projection on a GPU of `rows` rows, which may be
-/// dynamic, to `outs` outputs, whose elements have `bits` bits.
+/// dynamic, to `outs` outputs, whose elements have `bits` bits. `precision` is that of
+/// f32.
 ScheduleAttr chooseBlockProjectionSchedule(MLIRContext *context, int64_t rows,
-                                           int64_t outs, int64_t bits);
+                                           int64_t outs, int64_t bits,
+                                           Precision precision);
 
 } // namespace mlir::attn
 

@@ -9,8 +9,6 @@
 
 #include "attn/Execution/Tensor.h"
 
-#include <optional>
-
 namespace mlir::attn {
 
 /// What the limits of docs/Numerics.md depend on.
@@ -21,9 +19,8 @@ struct ErrorTerms {
   double largestScore = 0, largestValue = 0;
   /// The query's type.
   ElementKind kind = ElementKind::F32;
-  /// Where factors of products are rounded to tf32, the largest sum of magnitudes of
-  /// the products that a score is made of, as a bound.
-  std::optional<double> roundedProducts = std::nullopt;
+  /// How many bits weights keep as factors of values; 0: all.
+  unsigned factorBits = 0;
 };
 
 /// Return the largest error that an output, or an lse, may have.

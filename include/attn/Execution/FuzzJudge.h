@@ -13,9 +13,9 @@
 namespace mlir::attn {
 
 /// Judge `results` of `function` on `inputs`: one attention by the reference,
-/// anything else by the interpreter.
+/// anything else by the interpreter. Where `onGpu`, a `precision` is heeded.
 Complaint judgeFuzzResults(func::FuncOp function, ArrayRef<HostTensor> inputs,
-                           ArrayRef<HostTensor> results);
+                           ArrayRef<HostTensor> results, bool onGpu);
 
 } // namespace mlir::attn
 

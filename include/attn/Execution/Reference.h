@@ -52,6 +52,10 @@ struct AttentionProblem : HeadsProblem {
   /// What regions call the first entry of the batch.
   int64_t firstEntry = 0;
 
+  /// How many bits queries, keys and values have as factors of a plain computation;
+  /// 0: all that they have.
+  unsigned factorBits = 0;
+
   /// The type in which the weights are wanted, if they are.
   std::optional<ElementKind> weights;
 };

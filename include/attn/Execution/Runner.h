@@ -23,7 +23,7 @@ struct RunOptions {
   Device device = Device::CPU;
   /// Empty: this machine's CPU, or GPUs of the newer kinds.
   std::string target;
-  /// How a GPU multiplies f32 in attention: exact, tf32 or tf32x3.
+  /// How a GPU multiplies f32 where an op does not say: exact, tf32 or tf32x3.
   std::string precision;
   /// 0 leaves the number of threads to the system.
   unsigned threads = 0;

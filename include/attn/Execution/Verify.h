@@ -27,12 +27,11 @@ struct Verification {
 
 /// Compare `results` of `function` on `inputs` with the interpreter's in f64
 /// and, where the function is one attn.sdpa, with the straight-loop reference. Where
-/// `roundsFactors`, factors of f32 products were rounded to tf32; fails then unless
-/// the function is one attn.sdpa.
+/// `onGpu`, a `precision` of ops is heeded.
 llvm::Expected<Verification> verifyResults(func::FuncOp function,
                                            ArrayRef<HostTensor> inputs,
                                            ArrayRef<HostTensor> results,
-                                           bool roundsFactors = false);
+                                           bool onGpu = false);
 
 } // namespace mlir::attn
 

@@ -31,7 +31,7 @@ def Attn_MhaOp : Attn_Op<"mha", [
     where `y` is `memory` if given (cross-attention), else `x`. `bias`, `mask`,
     `kv_lengths`, `query_offset`, `sinks`, `scale`, `causal`, `window`, `softcap`,
     `score_mod`, `mask_mod` and `lse` mean what they mean for `attn.sdpa`; `N` and `kv_lengths` count the
-    past too.
+    past too. `precision` is that of the projections as well.
 
     #### Shapes
 
@@ -89,6 +89,7 @@ def Attn_MhaOp : Attn_Op<"mha", [
     * (mha-C21) With a past, `causal` is `bottom_right`, or `top_left` with a
       `query_offset`: the first new row stands behind the past.
     * (mha-C22), (mha-C23) What (sdpa-C21) and (sdpa-C22) say of regions.
+    * (mha-C24) A `precision` other than `exact` goes with an `x` of f32.
 
     #### Examples
 
@@ -148,6 +149,7 @@ def Attn_MhaOp : Attn_Op<"mha", [
     DefaultValuedAttr<Attn_CausalEnum, "::mlir::attn::Causal::None">:$causal,
     OptionalAttr<Attn_WindowAttr>:$window,
     OptionalAttr<F64Attr>:$softcap,
+    OptionalAttr<Attn_PrecisionEnum>:$precision,
     DefaultValuedAttr<Attn_PairingEnum, "::mlir::attn::Pairing::Half">:$pairing);
   let results = (outs Attn_Tensor:$output, Optional<Attn_Tensor>:$present_key,
                       Optional<Attn_Tensor>:$present_value,
@@ -177,6 +179,7 @@ def Attn_MhaOp : Attn_Op<"mha", [
     (`causal` `=` $causal^)?
     (`window` `=` $window^)?
     (`softcap` `=` $softcap^)?
+    (`precision` `=` $precision^)?
     (`pairing` `=` $pairing^)?
     (`score_mod` custom<ScoreBody>($score_mod)^)?
     (`mask_mod` custom<ScoreBody>($mask_mod)^)?

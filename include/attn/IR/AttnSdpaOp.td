@@ -114,6 +114,16 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
     is an error when the program runs if it is not; so are dynamic extents that
     break a constraint below.
 
+    #### Precision
+
+    `precision` says what a GPU may do to the factors of products of f32, those of
+    queries with keys and of weights with values. `exact`, the default: nothing.
+    `tf32`: round them to 11 bits. `tf32x3`: take each as the sum of two numbers of
+    11 bits, and leave out the product of both second ones, which is at most 2^-21
+    of the whole for each product. Sums are those of f32 in any case. A processor
+    multiplies exactly, whatever it says, and so does a GPU where attention is not
+    worked on by blocks of threads.
+
     #### Corner cases
 
     * A row without a key: `output` and `weights` are 0, `lse` is `-inf`. With a
@@ -180,6 +190,8 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
     * (sdpa-C28) There is no `bias` and no `mask` with `cu_seqlens_q`.
     * (sdpa-C29) A leading dimension before the rows of all sequences is 1.
     * (sdpa-C30) There are no `weights` with `page_table` or `cu_seqlens_q`.
+    * (sdpa-C31) A `precision` other than `exact`, of the op or of its `schedule`,
+      goes with a `query` of f32.
 
     #### Examples
 
@@ -297,6 +309,7 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
     DefaultValuedAttr<Attn_CausalEnum, "::mlir::attn::Causal::None">:$causal,
     OptionalAttr<Attn_WindowAttr>:$window,
     OptionalAttr<F64Attr>:$softcap,
+    OptionalAttr<Attn_PrecisionEnum>:$precision,
     OptionalAttr<Attn_LayoutsAttr>:$layout,
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs Attn_Tensor:$output, Optional<Attn_LseTensor>:$lse,
@@ -318,6 +331,7 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [
     (`causal` `=` $causal^)?
     (`window` `=` $window^)?
     (`softcap` `=` $softcap^)?
+    (`precision` `=` $precision^)?
     (`layout` `=` custom<Layouts>($layout)^)?
     (`schedule` `=` $schedule^)?
     (`score_mod` custom<ScoreBody>($score_mod)^)?

@@ -57,6 +57,10 @@ LogicalResult verifyRank(Operation *op, NamedType tensor, int64_t rank);
 LogicalResult verifySameElementType(Operation *op, NamedType model,
                                     NamedType tensor);
 
+/// Fails if `precision` rounds factors, and `tensor` is not of f32.
+LogicalResult verifyPrecision(Operation *op, NamedType tensor,
+                              std::optional<Precision> precision);
+
 /// Fails if `tensor` holds f64 and `model` does not: the computation would drop
 /// the digits that only f64 has.
 LogicalResult verifyNoWiderThan(Operation *op, NamedType model,

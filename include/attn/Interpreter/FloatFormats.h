@@ -23,6 +23,10 @@ double decodeFloat(uint64_t bits, FloatFormat format);
 /// Return `value` as `format` can hold it.
 double roundFloat(double value, FloatFormat format);
 
+/// Return `value` with a significand of `bits` bits, to nearest, ties away from 0; as
+/// it is for 0 bits.
+double roundSignificand(double value, unsigned bits);
+
 } // namespace mlir::attn
 
 #endif // ATTN_INTERPRETER_FLOATFORMATS_H

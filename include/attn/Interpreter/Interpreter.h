@@ -17,8 +17,9 @@ namespace mlir::attn {
 /// Plain: each op's result is rounded to its type, attention runs in f32 (f64
 /// for f64); the difference between the two is `e` of docs/Numerics.md. Single:
 /// as plain, but with f64 computed in f32, which shows how a program loses
-/// digits for which exact and plain are the same.
-enum class Arithmetic { Exact, Plain, Single };
+/// digits for which exact and plain are the same. Rounded: as plain, with factors of
+/// attention and layers rounded as a GPU may do it under their `precision`.
+enum class Arithmetic { Exact, Plain, Single, Rounded };
 
 /// Return the format that results of `format` are rounded to. What is stored in a
 /// byte is that byte in any arithmetic.

@@ -31,8 +31,8 @@ enum class Phase {
 struct CompileOptions {
   /// As TargetInfo::parse takes it; empty: what the module says, else host.
   std::string target;
-  /// How a GPU multiplies f32 in attention: exact, tf32 or tf32x3; empty: what the
-  /// module says, else exact.
+  /// How a GPU multiplies f32 where an op does not say: exact, tf32 or tf32x3;
+  /// empty: exact.
   std::string precision;
   /// The last phase to run.
   Phase stopAfter = Phase::Object;

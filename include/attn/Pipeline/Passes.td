@@ -13,8 +13,7 @@ def SetTarget : Pass<"attn-set-target", "::mlir::ModuleOp"> {
   let description = [{
     Gives the module the attribute `attn.target`, from which all later passes read
     what they need to know about the processor. Without the option a target that
-    the module has stays, and one that has none gets this very machine. With
-    `precision` the module gets the attribute `attn.precision`, too.
+    the module has stays, and one that has none gets this very machine.
 
     ```mlir
     module {}
@@ -31,9 +30,34 @@ def SetTarget : Pass<"attn-set-target", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "std::string", "\"\"",
-           "host, TRIPLE, TRIPLE:CPU or sm_80,sm_90">,
-    Option<"precision", "precision", "std::string", "\"\"",
-           "how a GPU multiplies f32 in attention: exact, tf32 or tf32x3">
+           "host, TRIPLE, TRIPLE:CPU or sm_80,sm_90">
+  ];
+}
+
+def SetPrecision : Pass<"attn-set-precision", "::mlir::ModuleOp"> {
+  let summary = "writes a precision on ops that have none";
+  let description = [{
+    Gives every `attn.sdpa` and `attn.mha` of f32 that has no `precision` the one of
+    the option. One other than `exact` is an error where the module's target is no
+    GPU.
+
+    ```mlir
+    %o = attn.sdpa %q, %k, %v
+         : tensor<1x2x8x64xf32>, tensor<1x2x16x64xf32>, tensor<1x2x16x64xf32>
+         -> tensor<1x2x8x64xf32>
+    ```
+
+    becomes, with `precision=tf32`,
+
+    ```mlir
+    %o = attn.sdpa %q, %k, %v precision = tf32
+         : tensor<1x2x8x64xf32>, tensor<1x2x16x64xf32>, tensor<1x2x16x64xf32>
+         -> tensor<1x2x8x64xf32>
+    ```
+  }];
+  let options = [
+    Option<"precision", "precision", "std::string", "\"exact\"",
+           "exact, tf32 or tf32x3">
   ];
 }
 

@@ -30,9 +30,6 @@ namespace mlir::attn {
 /// Name of the module's attribute that holds a TargetInfo.
 inline constexpr llvm::StringLiteral kTargetAttrName = "attn.target";
 
-/// Name of the module's attribute that says how a GPU multiplies f32 in attention.
-inline constexpr llvm::StringLiteral kPrecisionAttrName = "attn.precision";
-
 /// A processor: who it is, and what the schedules depend on.
 struct TargetInfo {
   std::string triple = "x86_64-unknown-linux-gnu";

@@ -172,8 +172,8 @@ LogicalResult attn::distributeContract(FragmentDistributor &d,
                   type.getElementType().isF32();
   if (d.tf32Parts > 0 && !isSingle)
     return op.emitOpError()
-           << "expects f32 on both sides with a 'precision' of "
-              "tf32, got "
+           << "expects f32 on both sides with a 'precision' of tf32 or "
+              "tf32x3, got "
            << element << " and " << op.getRhsType().getElementType();
   if (d.tf32Parts > 0)
     return distributeTf32Contract(d, op, *rightRows);

@@ -11,7 +11,8 @@
 //   nvvm.mma.sync A[%a...] B[%b...] C[...]        m16n8k8
 //
 // or, where each number is the sum of two, a = nearest tf32 of x and b = nearest tf32 of x - a, three of these instructions,
-// the small products first: b a', a b', a a'.
+// the small products first: b a', a b', a a'. Numbers of the left side are converted where they are read, those of the right
+// one for all rows of the warp.
 //
 // Which columns and which k an instruction takes is free as long as both sides agree. A thread has the columns 4q to
 // 4q + 3 of 16: 2c + j of them is column 2q + c of instruction j, so that a row of a right side is read in pairs, and what
@@ -22,11 +23,19 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::attn;
 
 /// Depth of an instruction, and columns of the two that share columns of a thread.
 constexpr int64_t kDepth = 8, kPairColumns = 16;
+
+/// Bits of a sign, and of what 1 and infinity have in common.
+constexpr int64_t kSignOrOneBits = static_cast<int32_t>(0xbf800000);
+
+/// All bits but that of a sign.
+constexpr int64_t kSizeBits = 0x7fffffff;
 
 /// Numbers in a chunk of 16 bytes.
 constexpr int64_t kChunkNumbers = 4;
@@ -39,7 +48,7 @@ using Parts = SmallVector<SmallVector<Value>>;
 struct Tf32Product {
   FragmentDistributor &d;
   vector::ContractionOp op;
-  RowSplit split;
+  RowSplit rowSplit;
   SharedTile right;
   int64_t units, depth;
   Fragment acc;
@@ -50,25 +59,44 @@ struct Tf32Product {
         NVVM::SaturationMode::NONE, /*relu=*/false);
   }
 
+  Value constant(float number) {
+    return arith::ConstantOp::create(d.b, d.loc, d.b.getF32FloatAttr(number));
+  }
+  Value asFloat(Value bits) {
+    return arith::BitcastOp::create(d.b, d.loc, d.b.getF32Type(), bits);
+  }
+
+  /// Return two numbers whose sum is `x`, the first one as near as it can be; of an
+  /// infinity 1 and the rest, so that no product of the first numbers is infinite, nor
+  /// one of 0 and infinity.
+  std::pair<Value, Value> split(Value x) {
+    Value nearest = convert(x);
+    Value one =
+        arith::AndIOp::create(d.b, d.loc, nearest, d.integer(kSignOrOneBits));
+    // (The op for a size becomes a call on this road.)
+    Value bits = arith::BitcastOp::create(d.b, d.loc, d.b.getI32Type(), x);
+    Value size =
+        asFloat(arith::AndIOp::create(d.b, d.loc, bits, d.integer(kSizeBits)));
+    Value isFinite =
+        arith::CmpFOp::create(d.b, d.loc, arith::CmpFPredicate::OLT, size,
+                              constant(std::numeric_limits<float>::infinity()));
+    Value first = arith::SelectOp::create(d.b, d.loc, isFinite, nearest, one);
+    Value rest = arith::SubFOp::create(d.b, d.loc, x, asFloat(first));
+    return {first, convert(rest)};
+  }
+
   Parts partsOf(ArrayRef<Value> numbers) {
     Parts parts(d.tf32Parts);
-    Type f32 = d.b.getF32Type();
     for (Value x : numbers) {
       if (!x.getType().isF32())
-        x = arith::BitcastOp::create(d.b, d.loc, f32, x);
-      Value large = convert(x);
-      parts[0].push_back(large);
-      if (d.tf32Parts == 1)
+        x = asFloat(x);
+      if (d.tf32Parts == 1) {
+        parts[0].push_back(convert(x));
         continue;
-      // Of an infinity nothing is left.
-      Value rounded = arith::BitcastOp::create(d.b, d.loc, f32, large);
-      Value rest = arith::SubFOp::create(d.b, d.loc, x, rounded);
-      Value none =
-          arith::ConstantOp::create(d.b, d.loc, d.b.getF32FloatAttr(0.0));
-      Value same = arith::CmpFOp::create(d.b, d.loc, arith::CmpFPredicate::OEQ,
-                                         x, rounded);
-      rest = arith::SelectOp::create(d.b, d.loc, same, none, rest);
-      parts[1].push_back(convert(rest));
+      }
+      auto [first, second] = split(x);
+      parts[0].push_back(first);
+      parts[1].push_back(second);
     }
     return parts;
   }
@@ -109,25 +137,21 @@ struct Tf32Product {
 
   /// Both sides lie in shared memory, rows of the right one are columns.
   void rowsByRows(SharedTile left) {
-    constexpr int64_t kStep = 2 * kDepth;
-    for (int64_t k = 0; k < depth; k += kStep) {
+    for (int64_t k = 0; k < depth; k += kDepth) {
       SmallVector<Parts> rows;
-      for (int64_t half : {0, 1})
-        for (int64_t tile = 0; tile < split.tiles; ++tile)
-          rows.push_back(partsOf(
-              d.loadMatrices(left, LanePattern::Left, tile * 16,
-                             (k + half * kDepth) / kChunkNumbers, split)));
-      for (int64_t n = 0; n < units; ++n)
+      for (int64_t tile = 0; tile < rowSplit.tiles; ++tile)
+        rows.push_back(partsOf(d.loadMatrices(
+            left, LanePattern::Left, tile * 16, k / kChunkNumbers, rowSplit)));
+      for (int64_t n = 0; n < units; ++n) {
+        SmallVector<Value> loaded =
+            d.loadMatrices(right, LanePattern::RightMixedRows, n * kPairColumns,
+                           k / kChunkNumbers);
         for (int64_t j : {0, 1}) {
-          SmallVector<Value> loaded =
-              d.loadMatrices(right, LanePattern::RightSecondRows,
-                             n * kPairColumns + j, k / kChunkNumbers);
-          for (int64_t half : {0, 1}) {
-            Parts column = partsOf(ArrayRef(loaded).slice(half * 2, 2));
-            for (int64_t tile = 0; tile < split.tiles; ++tile)
-              multiply(tile, n, j, rows[half * split.tiles + tile], column);
-          }
+          Parts column = partsOf(ArrayRef(loaded).slice(j * 2, 2));
+          for (int64_t tile = 0; tile < rowSplit.tiles; ++tile)
+            multiply(tile, n, j, rows[tile], column);
         }
+      }
     }
   }
 
@@ -151,7 +175,7 @@ struct Tf32Product {
     for (int64_t k = 0; k < leftUnits * 2; ++k) {
       int64_t unit = k / 2, j = k % 2;
       SmallVector<Parts> rows;
-      for (int64_t tile = 0; tile < split.tiles; ++tile) {
+      for (int64_t tile = 0; tile < rowSplit.tiles; ++tile) {
         SmallVector<Value> registers;
         for (int64_t i = 0; i < 4; ++i)
           registers.push_back(
@@ -165,7 +189,7 @@ struct Tf32Product {
             loadPair(offset, unit * kPairColumns + j + 2, n);
         for (int64_t c : {0, 1}) {
           Parts column = partsOf({first[c], second[c]});
-          for (int64_t tile = 0; tile < split.tiles; ++tile)
+          for (int64_t tile = 0; tile < rowSplit.tiles; ++tile)
             multiply(tile, n, c, rows[tile], column);
         }
       }
@@ -188,8 +212,9 @@ LogicalResult attn::distributeTf32Contract(FragmentDistributor &d,
   int64_t depth = op.getLhsType().getDimSize(1);
   if (depth % kPairColumns != 0 || type.getDimSize(1) % kPairColumns != 0)
     return op.emitOpError()
-           << "expects multiples of 16, got " << type.getDimSize(1)
-           << " columns and depth " << depth;
+           << "expects multiples of 16 with a 'precision' of tf32 or tf32x3, "
+              "got "
+           << type.getDimSize(1) << " columns and depth " << depth;
   Tf32Product product{d,
                       op,
                       *split,

@@ -55,8 +55,8 @@ enum class LanePattern {
   RightRows32,
   RightRows16,
   RightColumns,
-  /// As RightRows32, but of every second row.
-  RightSecondRows
+  /// As RightRows16, but even rows before odd ones.
+  RightMixedRows
 };
 
 /// Rewrites one function from values of the block to values of a thread. The

@@ -181,9 +181,9 @@ Value FragmentDistributor::lanePointer(SharedTile tile, LanePattern pattern,
     row = in8;
     chunk = by8;
     break;
-  case LanePattern::RightSecondRows:
-    row = shiftLeft(e, loc, in8, integer(1));
-    chunk = by8;
+  case LanePattern::RightMixedRows:
+    row = add(e, loc, shiftLeft(e, loc, in8, integer(1)), by16);
+    chunk = mask(e, loc, by8, integer(1));
     break;
   case LanePattern::RightRows16:
     row = add(e, loc, shiftLeft(e, loc, by16, integer(3)), in8);

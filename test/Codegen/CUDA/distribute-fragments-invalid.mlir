@@ -81,3 +81,47 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Numbers of 16 bits have nothing to round to tf32.
+gpu.module @kernels {
+  gpu.func @short(%o: memref<16x16xf32>) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>,
+                  attn.schedule = #attn.schedule<block_m = 16, block_n = 16, rows = 16, columns = 16, lanes = 4, warps = 1, stages = 2, precision = tf32>} {
+    %c0 = arith.constant 0 : index
+    %at = arith.constant 0 : i32
+    %zero = arith.constant dense<0.0> : vector<16x16xf32>
+    %q = attn_gpu.read_shared %at : vector<16x16xf16>
+    // expected-error@+1 {{'vector.contract' op expects f32 on both sides with a 'precision' of tf32 or tf32x3, got 'f16' and 'f16'}}
+    %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %q, %zero : vector<16x16xf16>, vector<16x16xf16> into vector<16x16xf32>
+    vector.transfer_write %s, %o[%c0, %c0] {in_bounds = [true, true]} : vector<16x16xf32>, memref<16x16xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// A depth that is no two instructions of tf32.
+gpu.module @kernels {
+  gpu.func @depth(%o: memref<16x16xf32>) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>,
+                  attn.schedule = #attn.schedule<block_m = 16, block_n = 16, rows = 16, columns = 16, lanes = 4, warps = 1, stages = 2, precision = tf32>} {
+    %c0 = arith.constant 0 : index
+    %at = arith.constant 0 : i32
+    %zero = arith.constant dense<0.0> : vector<16x16xf32>
+    %q = attn_gpu.read_shared %at : vector<16x8xf32>
+    // expected-error@+1 {{'vector.contract' op expects multiples of 16 with a 'precision' of tf32 or tf32x3, got 16 columns and depth 8}}
+    %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %q, %zero : vector<16x8xf32>, vector<16x8xf32> into vector<16x16xf32>
+    vector.transfer_write %s, %o[%c0, %c0] {in_bounds = [true, true]} : vector<16x16xf32>, memref<16x16xf32>
+    gpu.return
+  }
+}
