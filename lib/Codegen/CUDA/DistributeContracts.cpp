@@ -16,6 +16,7 @@
 // computed is in the right registers already.
 
 #include "FragmentDistributor.h"
+#include "InsideReads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -216,6 +217,21 @@ static bool isReadInLoop(attn_gpu::ReadSharedOp op) {
   });
 }
 
+/// Whether the function of `op` needs registers for more than products: where copies are
+/// of single numbers, and where a bias or a mask is read.
+static bool needsRegisters(attn_gpu::ReadSharedOp op) {
+  auto function = op->getParentOfType<gpu::GPUFuncOp>();
+  auto aligned = function->getAttrOfType<BoolAttr>("attn.aligned");
+  if (aligned && !aligned.getValue())
+    return true;
+  return function
+      .walk([](scf::IfOp branch) {
+        return branch->hasAttr(kInsideAttrName) ? WalkResult::interrupt()
+                                                : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Load the numbers of a tile one by one.
 static void loadTile(FragmentDistributor &d, attn_gpu::ReadSharedOp op,
                      RowSplit split) {
@@ -249,12 +265,8 @@ LogicalResult attn::distributeReadShared(FragmentDistributor &d,
   if (isTile)
     loadTile(d, op, *split);
   int64_t steps = type.getDimSize(1) / 16;
-  // Where copies are of single numbers, they need the registers.
-  auto aligned = op->getParentOfType<gpu::GPUFuncOp>()->getAttrOfType<BoolAttr>(
-      "attn.aligned");
-  bool isSlow = aligned && !aligned.getValue();
-  if (!isLeft || isSlow || !isHalf(type.getElementType()) ||
-      !isReadInLoop(op) || split->tiles * steps * 4 > kLeftRegisters)
+  if (!isLeft || !isHalf(type.getElementType()) || !isReadInLoop(op) ||
+      split->tiles * steps * 4 > kLeftRegisters || needsRegisters(op))
     return success();
   Fragment registers;
   for (int64_t tile = 0; tile < split->tiles; ++tile)
