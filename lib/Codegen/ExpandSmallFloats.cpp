@@ -173,6 +173,16 @@ struct ExpandTrunc : public OpRewritePattern<arith::TruncFOp> {
 struct ExpandSmallFloats
     : public attn::impl::ExpandSmallFloatsBase<ExpandSmallFloats> {
   void runOnOperation() override {
+    // Most programs have none, which a walk finds sooner than patterns do.
+    auto hasSmall = [](Operation *op) {
+      return isa<arith::ExtFOp, arith::TruncFOp>(op) &&
+                     (isSmall(op->getOperand(0).getType()) ||
+                      isSmall(op->getResult(0).getType()))
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    };
+    if (!getOperation()->walk(hasSmall).wasInterrupted())
+      return;
     RewritePatternSet patterns(&getContext());
     patterns.add<ExpandExt, ExpandTrunc>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -145,8 +145,13 @@ struct ApproximateMath
     RewritePatternSet patterns(&getContext());
     patterns.add<ExpandExp, ExpandMaximum>(&getContext());
     populatePolynomialApproximateTanhPattern(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    // Patterns would look at every op of the program.
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<math::ExpOp, math::TanhOp, arith::MaxNumFOp>(op))
+        ops.push_back(op);
+    });
+    (void)applyOpPatternsGreedily(ops, std::move(patterns));
   }
 };
 } // namespace
