@@ -170,8 +170,8 @@ static void buildBuffers(OpPassManager &pm) {
 //   --expand-strided-metadata --lower-affine
 //   --arith-emulate-unsupported-floats="source-types=bf16 target-type=f32"
 //   --arith-expand=include-bf16 --convert-scf-to-cf --convert-vector-to-llvm
-//   --convert-to-llvm --convert-math-to-libm --convert-to-llvm
-//   --reconcile-unrealized-casts --attn-emit-entries
+//   --convert-to-llvm --attn-call-math --reconcile-unrealized-casts
+//   --attn-emit-entries
 static void buildLlvm(OpPassManager &pm) {
   pm.addPass(createForallToOpenMP());
   VectorTransferToSCFOptions rows;
@@ -189,8 +189,7 @@ static void buildLlvm(OpPassManager &pm) {
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertToLLVMPass());
-  pm.addPass(createConvertMathToLibmPass());
-  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createCallMath());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createEmitEntries());
 }

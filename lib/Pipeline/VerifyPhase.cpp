@@ -142,9 +142,10 @@ static LogicalResult verifyNvvm(Operation *op) {
 }
 
 static LogicalResult verifyLlvm(Operation *op) {
-  if (isa<ModuleOp>(op) || isa<gpu::GPUModuleOp>(op) ||
-      op->getParentOfType<gpu::GPUModuleOp>() ||
-      isa_and_nonnull<LLVM::LLVMDialect, omp::OpenMPDialect>(op->getDialect()))
+  if (isa_and_nonnull<LLVM::LLVMDialect, omp::OpenMPDialect>(
+          op->getDialect()) ||
+      isa<ModuleOp>(op) || isa<gpu::GPUModuleOp>(op) ||
+      op->getParentOfType<gpu::GPUModuleOp>())
     return success();
   return leftOver(op, "llvm");
 }
