@@ -62,8 +62,9 @@ private:
   TileValue read(const TileSlice &slice, bool isInside);
   Value isInside(Value tensor);
   Value changed(Value scores);
-  Value withOperands(Value s, Value kept, const TileSlice &bias,
-                     const TileSlice &mask, bool isInside);
+  Value readOperand(Value s, Value &kept, Value tensor, bool isBias);
+  Value biased(Value s, Value &kept, const TileSlice &bias, bool isInside);
+  Value masked(Value s, const TileSlice &mask, bool isInside);
   Value readOperands(Value s, Value kept);
   Value capped(Value scores);
   Value hasExclusions();

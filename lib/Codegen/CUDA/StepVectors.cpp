@@ -240,24 +240,28 @@ Value StepVectorizer::changed(Value scores) {
   return readOperands(s, kept);
 }
 
-/// Return `s`, of which only those `kept` count, after bias and mask. Where a tile
-/// reaches over their end, each thread asks for each element.
+/// Return `s`, of which only those `kept` count, after bias and mask: one after the
+/// other, so that what is read of one does not wait for what is read of the other.
 Value StepVectorizer::readOperands(Value s, Value kept) {
-  if (!op.getBias() && !op.getMask())
-    return kept ? arith::SelectOp::create(b, kept, s, lowest()).getResult() : s;
-  TileSlice bias, mask;
   if (op.getBias())
-    bias = sliceOf(op.getBias());
+    s = readOperand(s, kept, op.getBias(), /*isBias=*/true);
   if (op.getMask())
-    mask = sliceOf(op.getMask());
-  Value inside;
-  // (Keys that are looked at again come one by one.)
-  if (!isAgain)
-    for (Value tensor : {op.getBias(), op.getMask()})
-      if (Value fits = tensor ? isInside(tensor) : Value())
-        inside = inside ? b.createOrFold<arith::AndIOp>(inside, fits) : fits;
+    s = readOperand(s, kept, op.getMask(), /*isBias=*/false);
+  return kept ? arith::SelectOp::create(b, kept, s, lowest()).getResult() : s;
+}
+
+/// Return `s` after `tensor`, a bias or a mask. Where a tile reaches over its end, each
+/// thread asks for each element. (Keys that are looked at again come one by one.)
+Value StepVectorizer::readOperand(Value s, Value &kept, Value tensor,
+                                  bool isBias) {
+  TileSlice slice = sliceOf(tensor);
+  auto apply = [&](bool isInside) {
+    return isBias ? biased(s, kept, slice, isInside)
+                  : masked(s, slice, isInside);
+  };
+  Value inside = isAgain ? Value() : isInside(tensor);
   if (!inside)
-    return withOperands(s, kept, bias, mask, /*isInside=*/!isAgain);
+    return apply(/*isInside=*/!isAgain);
   auto choice =
       scf::IfOp::create(b, s.getType(), inside, /*withElseRegion=*/true);
   choice->setAttr(kInsideAttrName, b.getUnitAttr());
@@ -266,45 +270,43 @@ Value StepVectorizer::readOperands(Value s, Value kept) {
   for (bool isThen : {true, false}) {
     b.setInsertionPointToStart(isThen ? choice.thenBlock()
                                       : choice.elseBlock());
-    scf::YieldOp::create(b, withOperands(s, kept, bias, mask, isThen));
+    scf::YieldOp::create(b, apply(isThen));
   }
   return choice.getResult(0);
 }
 
-/// Return `s` plus the scaled bias, and -inf where the mask or `kept` says so.
-Value StepVectorizer::withOperands(Value s, Value kept, const TileSlice &bias,
-                                   const TileSlice &mask, bool isInside) {
-  auto keep = [&](Value condition) {
-    kept = kept ? arith::AndIOp::create(b, kept, condition).getResult()
-                : condition;
-  };
-  if (bias.tensor) {
-    TileValue term = read(bias, isInside);
-    Type type = getElementTypeOrSelf(term.value);
-    if (!type.isF32()) {
-      Type wide = b.getF32Type();
-      if (auto vectorType = dyn_cast<VectorType>(term.value.getType()))
-        wide = vectorType.clone(wide);
-      term.value = arith::ExtFOp::create(b, wide, term.value);
-    }
-    Value all = tile.full(term);
-    // Of NaN, a bias of -inf makes NaN: then keys are looked at again.
-    if (isAgain)
-      keep(arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, all, lowest()));
-    s = isScaled ? arith::AddFOp::create(b, s, all).getResult()
-                 : math::FmaOp::create(b, s, constant(scale), all).getResult();
+/// Return `s`, scaled if it is not yet, plus the bias.
+Value StepVectorizer::biased(Value s, Value &kept, const TileSlice &bias,
+                             bool isInside) {
+  TileValue term = read(bias, isInside);
+  Type type = getElementTypeOrSelf(term.value);
+  if (!type.isF32()) {
+    Type wide = b.getF32Type();
+    if (auto vectorType = dyn_cast<VectorType>(term.value.getType()))
+      wide = vectorType.clone(wide);
+    term.value = arith::ExtFOp::create(b, wide, term.value);
   }
-  if (mask.tensor) {
-    TileValue given = read(mask, isInside);
-    Type type = given.value.getType();
-    if (!getElementTypeOrSelf(type).isInteger(1)) {
-      Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
-      given.value =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::ne, given.value, zero);
-    }
-    keep(tile.full(given));
+  Value all = tile.full(term);
+  // Of NaN, a bias of -inf makes NaN: then keys are looked at again.
+  if (isAgain) {
+    Value some =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, all, lowest());
+    kept = kept ? arith::AndIOp::create(b, kept, some).getResult() : some;
   }
-  return kept ? arith::SelectOp::create(b, kept, s, lowest()).getResult() : s;
+  return isScaled ? arith::AddFOp::create(b, s, all).getResult()
+                  : math::FmaOp::create(b, s, constant(scale), all).getResult();
+}
+
+/// Return `s`, but -inf where the mask says so.
+Value StepVectorizer::masked(Value s, const TileSlice &mask, bool isInside) {
+  TileValue given = read(mask, isInside);
+  Type type = given.value.getType();
+  if (!getElementTypeOrSelf(type).isInteger(1)) {
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+    given.value =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, given.value, zero);
+  }
+  return arith::SelectOp::create(b, tile.full(given), s, lowest());
 }
 
 /// Return what is added to c * S in an exponent: -c * reference + exponent.

@@ -89,25 +89,30 @@ func.func @projection(%x: tensor<1x?x256xbf16>, %w: tensor<64x256xbf16>,
 
 // -----
 
-// Bias and mask are read twice: as tiles that are inside of them, and, in the last blocks of rows and of keys, as tiles that
-// reach over their end. The scale and the bias are one multiply-add; what is of NaN where a bias is -inf is found behind the
-// loop, and keys that are looked at again ask for it.
+// Bias and mask are read twice, one after the other: as tiles that are inside of them, and, in the last blocks of rows and of
+// keys, as tiles that reach over their end. The scale and the bias are one multiply-add; what is of NaN where a bias is -inf
+// is found behind the loop, and keys that are looked at again ask for it.
 //
 // CHECK-LABEL: func.func @operands
 // CHECK: scf.for
 // CHECK: %[[SCORES:.*]] = vector.contract {{.*}} into vector<128x64xf32>
 // CHECK: arith.cmpi sle
-// CHECK: %[[KEYS:.*]] = arith.cmpi sle
-// CHECK: %[[INSIDE:.*]] = arith.andi %{{.*}}, %[[KEYS]]
-// CHECK: scf.if %[[INSIDE]] -> (vector<128x64xf32>)
+// CHECK: %[[INSIDE:.*]] = arith.andi
+// CHECK: %[[BIASED:.*]] = scf.if %[[INSIDE]] -> (vector<128x64xf32>)
 // CHECK: vector.transfer_read {{.*}} {in_bounds = [true, true]} : tensor<?x?xf16>, vector<128x64xf16>
 // CHECK: math.fma %[[SCORES]]
 // CHECK-NOT: arith.cmpf
-// CHECK: vector.transfer_read {{.*}} {in_bounds = [true]} : tensor<?xi8>, vector<64xi8>
 // CHECK: } else {
 // CHECK: vector.transfer_read {{.*}} : tensor<?x?xf16>, vector<128x64xf16>
 // CHECK: math.fma %[[SCORES]]
+// CHECK: } {attn.inside, attn.rare}
+// CHECK: %[[END:.*]] = arith.cmpi sle
+// CHECK: scf.if %[[END]] -> (vector<128x64xf32>)
+// CHECK: vector.transfer_read {{.*}} {in_bounds = [true]} : tensor<?xi8>, vector<64xi8>
+// CHECK: arith.select %{{.*}}, %[[BIASED]]
+// CHECK: } else {
 // CHECK: vector.transfer_read {{.*}} : tensor<?xi8>, vector<64xi8>
+// CHECK: arith.select %{{.*}}, %[[BIASED]]
 // CHECK: } {attn.inside, attn.rare}
 // CHECK: scf.for
 // CHECK: arith.cmpf une
