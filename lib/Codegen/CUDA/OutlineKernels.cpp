@@ -18,7 +18,7 @@
 //
 // An scf.forall whose schedule has warps is a program of thread blocks, and becomes the body of a kernel as it is. What
 // the host cannot know, since it is read from memory, each kernel computes again; loops over such numbers are the work
-// of one thread.
+// of one thread. Kernels that do the same are one.
 
 #include "DistributeChecks.h"
 #include "KernelOutliner.h"
@@ -197,6 +197,38 @@ LogicalResult KernelOutliner::run() {
   return visit(function.getBody().front());
 }
 
+/// Return whether both kernels do the same with their arguments.
+static bool areSame(gpu::GPUFuncOp a, gpu::GPUFuncOp b) {
+  auto attributesOf = [](gpu::GPUFuncOp kernel) {
+    NamedAttrList attributes(kernel->getAttrs());
+    attributes.erase(SymbolTable::getSymbolAttrName());
+    return attributes.getDictionary(kernel.getContext());
+  };
+  return attributesOf(a) == attributesOf(b) &&
+         OperationEquivalence::isRegionEquivalentTo(
+             &a.getBody(), &b.getBody(),
+             OperationEquivalence::Flags::IgnoreLocations);
+}
+
+/// Of kernels of `function` that do the same keep the first, which all are launched as:
+/// those of layers, or of the parts of a value.
+static void shareKernels(func::FuncOp function, gpu::GPUModuleOp kernels) {
+  SmallVector<gpu::GPUFuncOp> kept;
+  function.walk([&](gpu::LaunchFuncOp launch) {
+    auto kernel = kernels.lookupSymbol<gpu::GPUFuncOp>(launch.getKernelName());
+    auto *same = llvm::find_if(
+        kept, [&](gpu::GPUFuncOp other) { return areSame(other, kernel); });
+    if (same == kept.end()) {
+      kept.push_back(kernel);
+      return;
+    }
+    launch.setKernelAttr(
+        SymbolRefAttr::get(launch.getKernelModuleName(),
+                           {FlatSymbolRefAttr::get(same->getNameAttr())}));
+    kernel.erase();
+  });
+}
+
 /// Give kernels their own constants.
 static void copyGlobals(ModuleOp module, gpu::GPUModuleOp kernels) {
   OpBuilder b = OpBuilder::atBlockBegin(kernels.getBody());
@@ -219,9 +251,11 @@ struct OutlineKernels : attn::impl::OutlineKernelsBase<OutlineKernels> {
     for (auto function : module.getOps<func::FuncOp>())
       if (function->hasAttr(kSignatureAttrName))
         functions.push_back(function);
-    for (func::FuncOp function : functions)
+    for (func::FuncOp function : functions) {
       if (failed(KernelOutliner(function, kernels).run()))
         return signalPassFailure();
+      shareKernels(function, kernels);
+    }
     copyGlobals(module, kernels);
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                     b.getUnitAttr());

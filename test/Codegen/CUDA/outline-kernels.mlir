@@ -231,3 +231,24 @@ func.func @a_b(%x: memref<8xf32>, %w: memref<?xi8>) -> i32 attributes {attn.sign
   linalg.fill ins(%one : f32) outs(%x : memref<8xf32>)
   return %good : i32
 }
+
+// -----
+
+// Kernels of a function that do the same are one.
+//
+// CHECK-LABEL: func.func @same(
+// CHECK: gpu.launch_func @kernels::@same_k0 {{.*}} args(%arg0 : memref<8xf32>)
+// CHECK: gpu.launch_func @kernels::@same_k1 {{.*}} args(%arg0 : memref<8xf32>)
+// CHECK: gpu.launch_func @kernels::@same_k0 {{.*}} args(%arg1 : memref<8xf32>)
+// CHECK: gpu.func @same_k0(
+// CHECK: gpu.func @same_k1(
+// CHECK-NOT: gpu.func
+func.func @same(%x: memref<8xf32>, %y: memref<8xf32>, %w: memref<?xi8>) -> i32 attributes {attn.signature = {}} {
+  %good = arith.constant 0 : i32
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  linalg.fill ins(%zero : f32) outs(%x : memref<8xf32>)
+  linalg.fill ins(%one : f32) outs(%x : memref<8xf32>)
+  linalg.fill ins(%zero : f32) outs(%y : memref<8xf32>)
+  return %good : i32
+}
