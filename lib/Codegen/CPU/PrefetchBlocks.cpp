@@ -16,12 +16,15 @@
 //     pack %k
 //     scf.for %strip = 0 to 25 {
 //       scf.for %panel = 0 to 6 {
-//         scf.for %row = rows of %strip and %panel { memref.prefetch %next[0, 0, %row, ...] }
+//         scf.for %some = 0 to 64 step 16 iter_args(accumulators) {
+//           scf.for %row = rows of %strip, %panel and %some { memref.prefetch %next[0, 0, %row, ...] }
+//           scf.for %k = %some to %some + 16 { ... }
 //         ...
 //
 // Packing alone waits for memory, and the arithmetic does not use it. Next is the next block of keys, or, in the last
-// one, the task that this thread is likely to get: as many tasks on as there are threads. Each panel of a product asks
-// for a few lines: many at once would keep the panels themselves waiting. Where each strip reads
+// one, the task that this thread is likely to get: as many tasks on as there are threads. The first and the last product of
+// a strip ask for a few lines every few steps: many at once would keep all others waiting, for a core has few places for
+// lines on their way. (Of 77 keys, asking in one go for what a strip asks for took 12 % of the time.) Where each strip reads
 // rows of its own, those of the next strip are asked for in the same way. So are rows that a smaller tile does not have:
 // that is no access, and nothing comes of it.
 
@@ -47,7 +50,12 @@ using namespace mlir::attn;
 /// Bytes that come together from memory.
 static constexpr int64_t kLineBytes = 64;
 
-/// Rows that one panel of a product asks for.
+/// Lines that a core can have on their way, and steps of a product that take about as
+/// long as they do.
+static constexpr int64_t kPlaces = 12;
+static constexpr int64_t kSteps = 32;
+
+/// Rows that a panel of a product asks for where it need not split its steps.
 static constexpr int64_t kPanelRows = 2;
 
 /// The most bytes in a row that is asked for. Longer ones the processor sees coming:
@@ -55,7 +63,22 @@ static constexpr int64_t kPanelRows = 2;
 /// KiB of a bias 7 %.
 static constexpr int64_t kMostRowBytes = 512;
 
+/// Return the dimension of the rows of `tile`.
+static int64_t rowDimOf(Value tile) {
+  ArrayRef<int64_t> shape = cast<MemRefType>(tile.getType()).getShape();
+  int64_t rowDim = 0;
+  for (auto [dim, size] : llvm::enumerate(shape.drop_back()))
+    if (size != 1)
+      rowDim = dim;
+  return rowDim;
+}
+
 namespace {
+/// A product in a strip: a loop with accumulators in registers, in one over panels.
+struct Product {
+  scf::ForOp panels, steps;
+};
+
 /// Prefetches in one loop over strips.
 class BlockPrefetcher {
 public:
@@ -76,10 +99,19 @@ private:
   Value cloned(Value value, IRMapping &next);
   SmallVector<Value> tilesAt(Block *body, Operation *end, IRMapping &next);
   IRMapping nextTask(scf::ForallOp task);
-  scf::ForOp panelLoop();
+  SmallVector<Product> findProducts();
+  bool asksForMany(ArrayRef<Value> tiles);
+  void splitSteps(Product &product);
   Value numberIn(scf::ForOp loop);
+  Value stepOf(scf::ForOp loop);
+  Value countOf(scf::ForOp loop);
+  bool isTriangle();
   void askForShares(ArrayRef<Value> tiles, Value isNow);
   void askForShare(ArrayRef<Value> tiles, OpFoldResult size, Value isNow);
+  void askIn(const Product *product, ArrayRef<Value> tiles, Value from,
+             Value count, int64_t locality);
+  void askInSteps(const Product &product, ArrayRef<Value> tiles, Value from,
+                  Value count, int64_t locality);
   void ask(ArrayRef<Value> tiles, Value from, Value to, int64_t locality);
   void askForNextStrip();
 
@@ -87,10 +119,10 @@ private:
   OpBuilder b;
   Location loc;
   int64_t most;
-  /// The loop over the panels of a strip.
-  scf::ForOp panels;
-  /// Where the next prefetches stand in it.
-  OpBuilder::InsertPoint place;
+  /// The products that ask: the first, or where there is much to ask for, a few steps
+  /// at a time, the first and the last.
+  SmallVector<Product> products;
+  bool isSplit = false;
 };
 } // namespace
 
@@ -178,19 +210,71 @@ IRMapping BlockPrefetcher::nextTask(scf::ForallOp task) {
   return next;
 }
 
-/// Return the first loop of a strip in which accumulators are in registers.
-scf::ForOp BlockPrefetcher::panelLoop() {
-  scf::ForOp found;
+/// Return the first and the last loop of a strip in which accumulators are in
+/// registers.
+SmallVector<Product> BlockPrefetcher::findProducts() {
+  SmallVector<Product> found;
   strips.getBody()->walk([&](scf::ForOp loop) {
     auto isVector = [](Type type) { return isa<VectorType>(type); };
     auto outer = dyn_cast<scf::ForOp>(loop->getParentOp());
     if (llvm::count_if(loop.getResultTypes(), isVector) < 4 || !outer ||
-        outer == strips)
-      return WalkResult::advance();
-    found = outer;
-    return WalkResult::interrupt();
+        outer == strips || !outer.isDefinedOutsideOfLoop(loop.getUpperBound()))
+      return;
+    if (found.size() > 1)
+      found.pop_back();
+    found.push_back({outer, loop});
   });
   return found;
+}
+
+/// Return whether panels of the first product would have to ask for more lines of
+/// `tiles` each than a core has places for.
+bool BlockPrefetcher::asksForMany(ArrayRef<Value> tiles) {
+  std::optional<int64_t> first = getConstantIntValue(strips.getLowerBound()),
+                         last = getConstantIntValue(strips.getUpperBound()),
+                         step = getConstantIntValue(strips.getStep());
+  if (products.empty() || !first || !last || !step || *last <= *first)
+    return false;
+  int64_t lines = 0, keys = 0;
+  for (Value tile : tiles) {
+    auto type = cast<MemRefType>(tile.getType());
+    int64_t rows = type.getDimSize(rowDimOf(tile));
+    rows = ShapedType::isDynamic(rows) ? most : std::min(rows, most);
+    keys = std::max(keys, rows);
+    lines += rows * llvm::divideCeil(type.getShape().back() *
+                                         type.getElementTypeBitWidth(),
+                                     kLineBytes * 8);
+  }
+  // Panels of two vectors, where their number is not known.
+  auto [panels, steps] = products.front();
+  auto vector = cast<VectorType>(steps.getResultTypes().front());
+  int64_t count =
+      getConstantIntValue(panels.getUpperBound())
+          .value_or(llvm::divideCeil(keys, 2 * vector.getDimSize(0)));
+  return lines > kPlaces * count * llvm::divideCeil(*last - *first, *step);
+}
+
+/// Make of the steps of `product` a loop over some of them at a time.
+void BlockPrefetcher::splitSteps(Product &product) {
+  scf::ForOp steps = product.steps;
+  b.setInsertionPoint(steps);
+  Value end = steps.getUpperBound();
+  auto some = scf::ForOp::create(b, loc, steps.getLowerBound(), end,
+                                 index(kSteps), steps.getInitArgs());
+  steps->replaceAllUsesWith(some);
+  b.setInsertionPointToStart(some.getBody());
+  Value begin = some.getInductionVar();
+  Value next = fold<arith::AddIOp>(begin, index(kSteps));
+  std::optional<int64_t> known = getConstantIntValue(end);
+  if (!known || *known % kSteps != 0)
+    next = fold<arith::MinSIOp>(next, end);
+  steps->moveBefore(some.getBody(), some.getBody()->end());
+  steps.setLowerBound(begin);
+  steps.setUpperBound(next);
+  steps.getInitArgsMutable().assign(some.getRegionIterArgs());
+  b.setInsertionPointToEnd(some.getBody());
+  scf::YieldOp::create(b, loc, steps.getResults());
+  product.steps = some;
 }
 
 /// Return how often `loop` ran before this iteration.
@@ -200,14 +284,25 @@ Value BlockPrefetcher::numberIn(scf::ForOp loop) {
   return fold<arith::DivUIOp>(done, loop.getStep());
 }
 
-/// Return the dimension of the rows of `tile`.
-static int64_t rowDimOf(Value tile) {
-  ArrayRef<int64_t> shape = cast<MemRefType>(tile.getType()).getShape();
-  int64_t rowDim = 0;
-  for (auto [dim, size] : llvm::enumerate(shape.drop_back()))
-    if (size != 1)
-      rowDim = dim;
-  return rowDim;
+/// Return the step of `loop`, a constant that may be needed before it.
+Value BlockPrefetcher::stepOf(scf::ForOp loop) {
+  std::optional<int64_t> known = getConstantIntValue(loop.getStep());
+  return known ? index(*known) : loop.getStep();
+}
+
+/// Return how often `loop` runs in all.
+Value BlockPrefetcher::countOf(scf::ForOp loop) {
+  Value range = fold<arith::SubIOp>(loop.getUpperBound(), loop.getLowerBound());
+  return fold<arith::CeilDivSIOp>(range, stepOf(loop));
+}
+
+/// Return whether later strips take longer, as under a diagonal: then their shares
+/// grow like they do.
+bool BlockPrefetcher::isTriangle() {
+  IRMapping later;
+  later.map(strips.getInductionVar(), strips.getUpperBound());
+  return products.size() == 2 &&
+         variesWith(products.front().panels.getUpperBound(), later);
 }
 
 /// Ask for the part of each of `tiles` that falls to this strip, if `isNow`.
@@ -232,39 +327,98 @@ void BlockPrefetcher::askForShare(ArrayRef<Value> tiles, OpFoldResult size,
   b.setInsertionPoint(strips);
   Value rows = getValueOrCreateConstantIndexOp(b, loc, size);
   rows = fold<arith::MinSIOp>(rows, index(most));
-  Value range =
-      fold<arith::SubIOp>(strips.getUpperBound(), strips.getLowerBound());
-  Value count = fold<arith::CeilDivSIOp>(range, strips.getStep());
   // A sequence of several in one tensor may have no rows.
-  count = fold<arith::MaxSIOp>(count, index(1));
-  Value share = fold<arith::CeilDivSIOp>(rows, count);
-  b.restoreInsertionPoint(place);
-  Value from = fold<arith::MulIOp>(numberIn(strips), share);
-  from = fold<arith::MinSIOp>(from, rows);
-  Value to = fold<arith::MinSIOp>(fold<arith::AddIOp>(from, share), rows);
+  Value number = fold<arith::MaxSIOp>(countOf(strips), index(1));
+  auto triangle = [&](Value n) {
+    return fold<arith::MulIOp>(n, fold<arith::AddIOp>(n, index(1)));
+  };
+  bool grows = isTriangle();
+  Value share =
+      grows ? triangle(number) : fold<arith::CeilDivSIOp>(rows, number);
+  auto rowsBefore = [&](Value strip) -> Value {
+    if (!grows)
+      return fold<arith::MinSIOp>(fold<arith::MulIOp>(strip, share), rows);
+    Value part = fold<arith::MulIOp>(rows, triangle(strip));
+    return fold<arith::DivUIOp>(part, share);
+  };
+  b.setInsertionPointToStart(strips.getBody());
+  Value strip = numberIn(strips);
+  Value from = rowsBefore(strip);
+  Value to = rowsBefore(fold<arith::AddIOp>(strip, index(1)));
   if (isNow)
     to = arith::SelectOp::create(b, loc, isNow, to, from);
+  Value count = fold<arith::SubIOp>(to, from);
   // Into L2: the panels in use have L1.
-  ask(tiles, from, to, /*locality=*/2);
+  if (products.size() < 2)
+    return askIn(products.empty() ? nullptr : &products.front(), tiles, from,
+                 count, /*locality=*/2);
+  // One half in each; all in the last where the first has no panels.
+  Value half = fold<arith::DivUIOp>(count, index(2));
+  askIn(&products.front(), tiles, from, half, /*locality=*/2);
+  b.setInsertionPoint(products.back().panels);
+  scf::ForOp first = products.front().panels;
+  Value isEmpty =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
+                            first.getLowerBound(), first.getUpperBound());
+  Value done = arith::SelectOp::create(b, loc, isEmpty, index(0), half);
+  Value rest = fold<arith::SubIOp>(count, done);
+  askIn(&products.back(), tiles, fold<arith::AddIOp>(from, done), rest,
+        /*locality=*/2);
 }
 
-/// Ask for what of rows `from` to `to` of each of `tiles` falls to this panel.
+/// Ask for `count` rows of each of `tiles` from `from` on, a few at a time in
+/// `product` if there is one.
+void BlockPrefetcher::askIn(const Product *product, ArrayRef<Value> tiles,
+                            Value from, Value count, int64_t locality) {
+  Value to = fold<arith::AddIOp>(from, count);
+  if (product && isSplit)
+    return askInSteps(*product, tiles, from, count, locality);
+  if (!product)
+    return ask(tiles, from, to, locality);
+  scf::ForOp panels = product->panels;
+  b.setInsertionPointToStart(panels.getBody());
+  Value some = index(kPanelRows);
+  Value first = fold<arith::MulIOp>(numberIn(panels), some);
+  from = fold<arith::MinSIOp>(fold<arith::AddIOp>(from, first), to);
+  Value end = fold<arith::MinSIOp>(fold<arith::AddIOp>(from, some), to);
+  // The last one asks for all that is left.
+  Value then = fold<arith::AddIOp>(panels.getInductionVar(), stepOf(panels));
+  Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, then,
+                                       panels.getUpperBound());
+  ask(tiles, from, arith::SelectOp::create(b, loc, isLast, to, end), locality);
+}
+
+/// Ask for these rows evenly over all steps of `product`.
+void BlockPrefetcher::askInSteps(const Product &product, ArrayRef<Value> tiles,
+                                 Value from, Value count, int64_t locality) {
+  // Rows for each time, with some bits of a fraction.
+  constexpr int64_t kFraction = 4096;
+  auto [panels, steps] = product;
+  b.setInsertionPoint(panels);
+  Value each = countOf(steps);
+  Value times = fold<arith::MulIOp>(countOf(panels), each);
+  times = fold<arith::MaxSIOp>(times, index(1));
+  Value all = fold<arith::MulIOp>(count, index(kFraction));
+  all = fold<arith::AddIOp>(all, fold<arith::SubIOp>(times, index(1)));
+  Value part = fold<arith::DivUIOp>(all, times);
+  b.setInsertionPointToStart(steps.getBody());
+  Value number = fold<arith::AddIOp>(
+      fold<arith::MulIOp>(numberIn(panels), each), numberIn(steps));
+  auto rowsBefore = [&](Value time) {
+    Value parts = fold<arith::MulIOp>(time, part);
+    Value rows = fold<arith::DivUIOp>(parts, index(kFraction));
+    return fold<arith::AddIOp>(from, fold<arith::MinSIOp>(rows, count));
+  };
+  Value first = rowsBefore(number);
+  ask(tiles, first, rowsBefore(fold<arith::AddIOp>(number, index(1))),
+      locality);
+}
+
+/// Ask for rows `from` to `to` of each of `tiles`.
 void BlockPrefetcher::ask(ArrayRef<Value> tiles, Value from, Value to,
                           int64_t locality) {
-  if (panels) {
-    Value some = index(kPanelRows);
-    Value first = fold<arith::MulIOp>(numberIn(panels), some);
-    from = fold<arith::MinSIOp>(fold<arith::AddIOp>(from, first), to);
-    Value end = fold<arith::MinSIOp>(fold<arith::AddIOp>(from, some), to);
-    // The last one asks for all that is left.
-    Value then =
-        fold<arith::AddIOp>(panels.getInductionVar(), panels.getStep());
-    Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
-                                         then, panels.getUpperBound());
-    to = arith::SelectOp::create(b, loc, isLast, to, end);
-  }
   auto loop = scf::ForOp::create(b, loc, from, to, index(1));
-  place = b.saveInsertionPoint();
+  OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   for (Value tile : tiles) {
     auto type = cast<MemRefType>(tile.getType());
@@ -282,9 +436,9 @@ void BlockPrefetcher::ask(ArrayRef<Value> tiles, Value from, Value to,
 
 /// Ask for the rows that the next strip reads, if each reads its own.
 void BlockPrefetcher::askForNextStrip() {
-  Operation *use = place.getBlock()->getParentOp();
-  if (use == strips)
+  if (products.empty())
     return;
+  Operation *use = products.front().steps;
   Operation *before = strips.getBody()->findAncestorOpInBlock(*use);
   b.setInsertionPoint(before);
   IRMapping next;
@@ -293,8 +447,7 @@ void BlockPrefetcher::askForNextStrip() {
   for (Value tile : tilesAt(strips.getBody(), use, next)) {
     b.setInsertionPoint(before);
     Value rows = b.createOrFold<memref::DimOp>(loc, tile, rowDimOf(tile));
-    b.restoreInsertionPoint(place);
-    ask(tile, index(0), rows, /*locality=*/3);
+    askIn(&products.front(), tile, index(0), rows, /*locality=*/3);
   }
 }
 
@@ -321,10 +474,16 @@ void BlockPrefetcher::run() {
     more.map(blocks.getInductionVar(), then);
     ofBlock = tilesAt(blocks.getBody(), strips, more);
   }
-  panels = panelLoop();
-  Block *body = panels ? panels.getBody() : strips.getBody();
-  place = OpBuilder::InsertPoint(body, body->begin());
-  askForNextStrip();
+  products = findProducts();
+  isSplit = asksForMany(llvm::to_vector(llvm::concat<Value>(ofTask, ofBlock)));
+  if (!isSplit && products.size() > 1)
+    products.pop_back();
+  for (Product &product : products)
+    if (isSplit)
+      splitSteps(product);
+  // (Between steps, that costs more than it saves: 1 % of 77 rows and keys.)
+  if (!isSplit)
+    askForNextStrip();
   askForShares(ofTask, isLast);
   askForShares(ofBlock, isNotLast);
 }

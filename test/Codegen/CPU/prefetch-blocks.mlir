@@ -18,7 +18,7 @@
 // CHECK: %[[TILE:.*]] = memref.subview %[[K]][%{{.*}}, %[[H1]], 0, 0] [1, 1, 20, 32]
 // CHECK-NOT: memref.subview
 // CHECK: scf.for %[[S:.*]] = %c0 to %c5
-// CHECK: %[[FROM:.*]] = arith.muli %[[S]], %c4
+// CHECK: arith.muli %[[S]], %c4
 // CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %{{.*}} step %c1
 // CHECK-NEXT: memref.prefetch %[[TILE]][%c0, %c0, %[[ROW]], %c0], read, locality<2>, data
 // CHECK-NEXT: memref.prefetch %[[TILE]][%c0, %c0, %[[ROW]], %c16], read, locality<2>, data
@@ -43,7 +43,7 @@ func.func @tasks(%k: memref<2x3x20x32xf32, #at>, %lengths: memref<2xindex>) {
 }
 
 // In a loop over blocks of keys the next block is asked for, and only in the last
-// one what the next task has; in a product of panels each of them asks for some.
+// one what the next task has; a product of panels asks for some every few steps.
 //
 // CHECK-LABEL: func.func @blocks
 // CHECK-SAME: %[[K:[a-z0-9]+]]: memref<8x512x32xf32
@@ -54,12 +54,15 @@ func.func @tasks(%k: memref<2x3x20x32xf32, #at>, %lengths: memref<2xindex>) {
 // CHECK-DAG: %[[OTHER:.*]] = arith.cmpi slt, %[[THEN]], %c512
 // CHECK: memref.subview %[[TASK]][0, %[[THEN]], 0] [1, 128, 32]
 // CHECK: scf.for
-// CHECK: scf.for %[[PANEL:.*]] = %c0 to %c4
-// CHECK: arith.select %[[LAST]],
-// CHECK: memref.prefetch
 // CHECK: arith.select %[[OTHER]],
+// CHECK: arith.select %[[LAST]],
+// CHECK: scf.for %{{.*}} = %c0 to %c4
+// CHECK: scf.for %[[SOME:.*]] = %c0 to %c128 step %c32 iter_args
 // CHECK: memref.prefetch
-// CHECK: scf.for {{.*}} iter_args
+// CHECK: memref.prefetch
+// CHECK: %[[END:.*]] = arith.addi %[[SOME]], %c32
+// CHECK: scf.for %{{.*}} = %[[SOME]] to %[[END]] step %c1 iter_args
+// CHECK: "test.step"
 // CHECK: return
 func.func @blocks(%k: memref<8x512x32xf32, strided<[?, ?, 1], offset: ?>>) {
   %c0 = arith.constant 0 : index
@@ -88,6 +91,59 @@ func.func @blocks(%k: memref<8x512x32xf32, strided<[?, ?, 1], offset: ?>>) {
         }
       } {attn.ahead = 256 : index}
     }
+  }
+  return
+}
+
+// Where later strips have more panels, they ask for more rows; half of them in the
+// first product, and half in the last, or all where the first has no panel.
+//
+// CHECK-LABEL: func.func @triangle
+// CHECK: scf.for %[[S:.*]] = %c0 to %c5 step %c1 {
+// CHECK: %[[THEN:.*]] = arith.addi %[[S]], %c1
+// CHECK: %[[SQUARE:.*]] = arith.muli %[[S]], %[[THEN]]
+// CHECK: %[[ROWS:.*]] = arith.muli %[[SQUARE]], %c100
+// CHECK: %[[FROM:.*]] = arith.divui %[[ROWS]], %c30
+// CHECK: %[[COUNT:.*]] = arith.subi %{{.*}}, %[[FROM]]
+// CHECK: %[[HALF:.*]] = arith.divui %[[COUNT]], %c2
+// CHECK: scf.for %{{.*}} = %c0 to %[[S]]
+// CHECK: memref.prefetch
+// CHECK: "test.use"
+// CHECK: %[[NONE:.*]] = arith.cmpi sle, %[[S]], %c0
+// CHECK: arith.select %[[NONE]], %c0, %[[HALF]]
+// CHECK: memref.prefetch
+// CHECK: "test.use"
+func.func @triangle(%k: memref<8x100x128xf32, strided<[?, ?, 1], offset: ?>>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c5 = arith.constant 5 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : vector<16xf32>
+  scf.forall (%h) in (8) {
+    %tile = memref.subview %k[%h, 0, 0] [1, 100, 128] [1, 1, 1]
+      : memref<8x100x128xf32, strided<[?, ?, 1], offset: ?>> to memref<1x100x128xf32, strided<[?, ?, 1], offset: ?>>
+    "test.pack"(%tile) : (memref<1x100x128xf32, strided<[?, ?, 1], offset: ?>>) -> ()
+    scf.for %s = %c0 to %c5 step %c1 {
+      scf.for %p = %c0 to %s step %c1 {
+        %a:4 = scf.for %i = %c0 to %c64 step %c1 iter_args(%w = %zero, %x = %zero, %y = %zero, %z = %zero)
+            -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
+          %b:4 = "test.step"(%w, %x, %y, %z) : (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+            -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+          scf.yield %b#0, %b#1, %b#2, %b#3 : vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>
+        }
+        "test.use"(%a#0) : (vector<16xf32>) -> ()
+      }
+      scf.for %p = %c0 to %c2 step %c1 {
+        %a:4 = scf.for %i = %c0 to %s step %c1 iter_args(%w = %zero, %x = %zero, %y = %zero, %z = %zero)
+            -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
+          %b:4 = "test.step"(%w, %x, %y, %z) : (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+            -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+          scf.yield %b#0, %b#1, %b#2, %b#3 : vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>
+        }
+        "test.use"(%a#0) : (vector<16xf32>) -> ()
+      }
+    } {attn.ahead = 256 : index}
   }
   return
 }
