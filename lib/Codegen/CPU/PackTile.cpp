@@ -39,10 +39,17 @@ public:
     if (!generic || !source.hasOneUse())
       return;
     maker.emplace(b, generic, lanes);
-    if (maker->isMap())
-      shape = generic.getDpsInits()[0];
-    else
+    if (!maker->isMap()) {
       maker.reset();
+      return;
+    }
+    shape = generic.getDpsInits()[0];
+    isSimple = generic.getNumDpsInputs() == 1 &&
+               generic.getMatchingIndexingMap(generic.getDpsInputOperand(0))
+                   .isIdentity() &&
+               getElementTypeOrSelf(generic.getInputs()[0]) == element;
+    if (isSimple)
+      this->source = generic.getInputs()[0];
   }
 
   /// [R, C] -> [panels, C, size].
@@ -86,9 +93,13 @@ private:
                                            {inBounds})
         .getResult();
   }
-  SmallVector<Value> transpose(SmallVector<Value> rows);
+  SmallVector<Value> transpose(SmallVector<Value> rows, bool byHalves);
+  Value readHalves(ValueRange first, ValueRange second, int64_t width);
   Value packSquare(Value panel, Value row, Value channel, int64_t size,
                    int64_t width, int64_t count, Value exists, Value written);
+  Value
+  packSquares(int64_t each, int64_t width,
+              function_ref<Value(Value panel, Value row, Value written)> pack);
   Value existingRows(Value panel, Value row, int64_t size, int64_t width);
   /// Return min(size, rows - panel * size).
   Value rowsIn(Value panel, int64_t size, Value rows);
@@ -98,6 +109,9 @@ private:
   Value source, dest;
   /// What makes the source, where that is done as it is read.
   std::optional<TileEmitter> maker;
+  /// Whether it makes each element of one in the same place, of the same type: this
+  /// is the source then.
+  bool isSimple = false;
   /// A tensor with the sizes of the source.
   Value shape;
   int64_t lanes;
@@ -117,7 +131,7 @@ Value PanelEmitter::loop(Value from, Value to, int64_t step, Value written,
   return loop.getResult(0);
 }
 
-/// Return `width` elements of the source from `at` on.
+/// Return `width` elements of what is packed from `at` on.
 Value PanelEmitter::read(ValueRange at, int64_t width, bool inBounds) {
   if (maker)
     return maker->valuesAt(at, width, inBounds);
@@ -127,11 +141,12 @@ Value PanelEmitter::read(ValueRange at, int64_t width, bool inBounds) {
                                         source, at, padding, {inBounds});
 }
 
-/// Return the columns of the square whose rows are given: each step exchanges
-/// one bit of the row's number with the same bit of the lane's.
-SmallVector<Value> PanelEmitter::transpose(SmallVector<Value> rows) {
+/// Return the columns of a square: each step exchanges one bit of the row's number
+/// with the same bit of the lane's, the first one where `rows` were read by halves.
+SmallVector<Value> PanelEmitter::transpose(SmallVector<Value> rows,
+                                           bool byHalves) {
   int64_t size = rows.size();
-  for (int64_t bit = size / 2; bit > 0; bit /= 2) {
+  for (int64_t bit = byHalves ? size / 4 : size / 2; bit > 0; bit /= 2) {
     SmallVector<int64_t> low, high;
     for (int64_t lane = 0; lane < size; ++lane) {
       bool upper = lane & bit;
@@ -149,12 +164,27 @@ SmallVector<Value> PanelEmitter::transpose(SmallVector<Value> rows) {
   return rows;
 }
 
+/// Return `width` / 2 elements of the source from `first` on, and as many from
+/// `second` on: a load that inserts takes nothing from the one unit that shuffles.
+Value PanelEmitter::readHalves(ValueRange first, ValueRange second,
+                               int64_t width) {
+  auto half = VectorType::get({width / 2}, element);
+  Value padding = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(width));
+  auto readHalf = [&](ValueRange at) -> Value {
+    return vector::TransferReadOp::create(b, loc, half, source, at, padding,
+                                          {true});
+  };
+  Value low = readHalf(first), high = readHalf(second);
+  return vector::ShuffleOp::create(b, loc, low, high, all);
+}
+
 /// Pack `width` rows from `row` of the panel and `count` channels, at most
 /// `width`. Where `exists` is given, it says which of the rows there are.
 Value PanelEmitter::packSquare(Value panel, Value row, Value channel,
                                int64_t size, int64_t width, int64_t count,
                                Value exists, Value written) {
-  SmallVector<Value> rows;
+  SmallVector<Value> places, rows;
   Value last;
   if (exists)
     last = arith::SubIOp::create(b, loc, dim(shape, 0), index(1));
@@ -162,9 +192,22 @@ Value PanelEmitter::packSquare(Value panel, Value row, Value channel,
     Value at = place(panel, size, add(row, index(i)));
     if (exists)
       at = arith::MinSIOp::create(b, loc, at, last);
-    rows.push_back(read({at, channel}, width, count == width));
+    places.push_back(at);
   }
-  SmallVector<Value> columns = transpose(std::move(rows));
+  // What makes the source can do so with columns just as well.
+  bool byHalves = count == width && width >= 8 && (!maker || isSimple);
+  int64_t half = width / 2;
+  for (int64_t i = 0; i < width; ++i) {
+    Value from = i < half || !byHalves ? channel : add(channel, index(half));
+    rows.push_back(byHalves
+                       ? readHalves({places[i % half], from},
+                                    {places[i % half + half], from}, width)
+                       : read({places[i], channel}, width, count == width));
+  }
+  SmallVector<Value> columns = transpose(std::move(rows), byHalves);
+  if (byHalves && maker)
+    for (Value &column : columns)
+      column = maker->valuesOf(column);
   for (int64_t i = 0; i < count; ++i) {
     Value column = columns[i];
     if (exists)
@@ -216,9 +259,36 @@ Value PanelEmitter::packRows(int64_t size) {
       return pack(channel, 1, inner);
     });
   };
-  return loop(zero, dim(dest, 0), 1, dest, [&](Value panel, Value written) {
-    return loop(zero, index(size), width, written, [&](Value row, Value inner) {
-      return packFrom(panel, row, inner);
+  if (isWhole || width == size)
+    return loop(zero, dim(dest, 0), 1, dest, [&](Value panel, Value written) {
+      return loop(
+          zero, index(size), width, written,
+          [&](Value row, Value inner) { return packFrom(panel, row, inner); });
+    });
+  return packSquares(size / width, width, packFrom);
+}
+
+/// Return the destination, of `each` squares of rows a panel, after `pack` has packed
+/// those that have rows; the others are 0.
+Value PanelEmitter::packSquares(
+    int64_t each, int64_t width,
+    function_ref<Value(Value panel, Value row, Value written)> pack) {
+  AffineExpr d0 = b.getAffineDimExpr(0);
+  auto apply = [&](AffineExpr expr, Value of) -> Value {
+    return affine::makeComposedAffineApply(b, loc, AffineMap::get(1, 0, expr),
+                                           {of});
+  };
+  auto panelOf = [&](Value square) { return apply(d0.floorDiv(each), square); };
+  auto rowOf = [&](Value square) { return apply((d0 % each) * width, square); };
+  Value count = apply(d0.ceilDiv(width), dim(shape, 0));
+  Value written = loop(zero, count, 1, dest, [&](Value square, Value inner) {
+    return pack(panelOf(square), rowOf(square), inner);
+  });
+  Value all = apply(d0 * each, dim(dest, 0));
+  return loop(count, all, 1, written, [&](Value square, Value outer) {
+    Value panel = panelOf(square), row = rowOf(square);
+    return loop(zero, dim(dest, 1), 1, outer, [&](Value channel, Value inner) {
+      return write(zeros(width), inner, {panel, channel, row}, true);
     });
   });
 }

@@ -233,6 +233,19 @@ Value TileEmitter::valuesAt(ValueRange at, int64_t size, bool inBounds) {
     lanesOf[op.getMatchingBlockArgument(input)] =
         load(input->get(), map, project(map, here));
   }
+  return resultOf(lanesOf);
+}
+
+Value TileEmitter::valuesOf(Value elements) {
+  width = cast<VectorType>(elements.getType()).getDimSize(0);
+  DenseMap<Value, Lane> lanesOf;
+  lanesOf[op.getBody()->getArgument(0)] = {Lane::Vector, elements};
+  return resultOf(lanesOf);
+}
+
+/// Return what the body, which only maps elements, makes of its arguments.
+Value TileEmitter::resultOf(DenseMap<Value, Lane> &lanesOf) {
+  Offsets here(op.getNumLoops(), 0);
   for (Operation &inner : op.getBody()->without_terminator())
     lanesOf[inner.getResult(0)] = evaluate(inner, here, lanesOf);
   return toVector(

@@ -34,6 +34,8 @@ public:
   bool isMap();
   /// Return `size` elements of that result from `at` on.
   Value valuesAt(ValueRange at, int64_t size, bool inBounds);
+  /// Return those that its only input, holding `elements`, makes.
+  Value valuesOf(Value elements);
 
 private:
   using Offsets = SmallVector<int64_t>;
@@ -71,6 +73,7 @@ private:
   Lane fused(Operation &inner, DenseMap<Value, Lane> &lanesOf);
   Lane lookup(Value value, DenseMap<Value, Lane> &lanesOf);
   Value toVector(Lane lane);
+  Value resultOf(DenseMap<Value, Lane> &lanesOf);
   Value identity(unsigned output);
   Value reduceVector(unsigned output, Value vector, Value before);
   Value constantIndex(int64_t value) {
