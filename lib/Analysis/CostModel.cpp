@@ -120,6 +120,43 @@ static int64_t getKeyBytes(const AttentionShape &shape, int64_t bytes) {
   return std::max<int64_t>(channels, 1) * bytes;
 }
 
+/// Return whether the values of all keys, of whole vectors each, take half of the L1
+/// cache at most: then panels of them are read no faster than they are.
+static bool staysInL1(const AttentionShape &shape, ScheduleAttr schedule,
+                      int64_t bytes, const TargetInfo &target) {
+  return ShapedType::isStatic(shape.keys) &&
+         ShapedType::isStatic(shape.headSize) &&
+         ShapedType::isStatic(shape.valueSize) &&
+         shape.keys <= schedule.getBlockN() &&
+         shape.valueSize % schedule.getLanes() == 0 &&
+         shape.keys * shape.valueSize * bytes <= target.l1Bytes / 2;
+}
+
+/// Return `rows`, or up to a quarter less where strips of them fill with rows that
+/// are not there: beside its rows, a strip takes the time of about one more.
+static int64_t fittingRows(int64_t rows, int64_t all) {
+  auto time = [&](int64_t some) {
+    return llvm::divideCeil(all, some) * (some + 1);
+  };
+  int64_t best = rows;
+  for (int64_t fewer = rows - 1; fewer >= rows - rows / 4; --fewer)
+    if (time(fewer) < time(best))
+      best = fewer;
+  // Fewer rows read keys more often.
+  return time(best) * 51 <= time(rows) * 50 ? best : rows;
+}
+
+/// Return the rows of the register tile, of `taskRows` in all.
+static int64_t chooseRows(int64_t taskRows, bool manyRegisters, bool few) {
+  // Four of few rows: a key is used from registers as often as need be.
+  int64_t rows = manyRegisters && !few ? 8 : 4;
+  if (ShapedType::isDynamic(taskRows))
+    return rows;
+  rows = std::min<int64_t>(rows,
+                           llvm::PowerOf2Ceil(std::max<int64_t>(taskRows, 1)));
+  return rows == 8 ? fittingRows(rows, taskRows) : rows;
+}
+
 ScheduleAttr attn::chooseSchedule(MLIRContext *context,
                                   const AttentionShape &shape, int64_t bits,
                                   const TargetInfo &target, bool few,
@@ -127,13 +164,8 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
   int64_t lanes = std::max<int64_t>(target.lanes(bits), 1);
   bool manyRegisters = target.vectorRegisters >= 32;
 
-  // Rows of the register tile: a power of two, for packing by transposition.
-  // Four of few rows: a key is used from registers as often as need be.
-  int64_t rows = manyRegisters && !few ? 8 : 4;
   int64_t taskRows = getTaskRows(shape, few);
-  if (ShapedType::isStatic(taskRows))
-    rows = std::min<int64_t>(
-        rows, llvm::PowerOf2Ceil(std::max<int64_t>(taskRows, 1)));
+  int64_t rows = chooseRows(taskRows, manyRegisters, few);
   // Vectors of a row: enough accumulators to hide the latency of an FMA.
   int64_t vectors = rows >= 4 ? 2 : 4;
   if (few)
@@ -170,6 +202,11 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
                              target.prefetchBytes);
   };
   ScheduleAttr schedule = withChunk(chunk);
+  if (!few && !skipsBlocks && staysInL1(shape, schedule, bytes, target))
+    return ScheduleAttr::get(context, blockM, blockN, rows, columns, lanes,
+                             /*chunk=*/0, /*fold_heads=*/false, /*streams=*/0,
+                             target.prefetchBytes, /*warps=*/0, /*stages=*/0,
+                             Precision::Exact, /*in_place=*/true);
   if (chunk == 0 || ShapedType::isDynamic(shape.keys))
     return schedule;
   int64_t count = getMostChunks(schedule, shape.valueSize, bits);

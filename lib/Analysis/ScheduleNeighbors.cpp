@@ -82,7 +82,8 @@ void Neighborhood::add(Sizes sizes) {
   addOther(ScheduleAttr::get(center.getContext(), sizes.blockM, sizes.blockN,
                              sizes.rows, columns, center.getLanes(),
                              sizes.chunk, center.getFoldHeads(), sizes.streams,
-                             sizes.prefetch));
+                             sizes.prefetch, /*warps=*/0, /*stages=*/0,
+                             Precision::Exact, center.getInPlace()));
 }
 
 /// Return whether the accumulators of a tile, a row of vectors and one more value

@@ -71,12 +71,32 @@ LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+/// Fails unless a block of `warps` warps can work on tiles of these sizes.
+static LogicalResult verifyWarps(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t blockM, int64_t rows, int64_t columns,
+                                 int64_t lanes, int64_t warps) {
+  // schedule-C9
+  if (rows % 16 != 0)
+    return emitError()
+           << "expects 'rows' of a warp to be a multiple of 16, got " << rows;
+  if (blockM != rows * warps)
+    return emitError() << "expects 'block_m' to be 'rows' of each of " << warps
+                       << " warps, got " << blockM << " and " << rows;
+  // schedule-C10
+  if ((lanes != 2 && lanes != 4) || columns != 4 * lanes)
+    return emitError() << "expects 'lanes' of a thread to be 2 or 4 and "
+                          "'columns' to be those of 4 threads, got "
+                       << lanes << " and " << columns;
+  return success();
+}
+
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t blockM, int64_t blockN, int64_t rows,
                                    int64_t columns, int64_t lanes,
                                    int64_t chunk, bool, int64_t streams,
                                    int64_t prefetch, int64_t warps,
-                                   int64_t stages, Precision precision) {
+                                   int64_t stages, Precision precision,
+                                   bool inPlace) {
   // schedule-C1
   if (blockM <= 0 || blockN <= 0 || rows <= 0 || columns <= 0 || lanes <= 0)
     return emitError() << "expects the sizes of a schedule to be positive";
@@ -111,23 +131,20 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects 'warps' to be at least 0, got " << warps;
   if (stages < 0)
     return emitError() << "expects 'stages' to be at least 0, got " << stages;
-  // schedule-C9
-  if (warps > 0 && rows % 16 != 0)
-    return emitError()
-           << "expects 'rows' of a warp to be a multiple of 16, got " << rows;
-  if (warps > 0 && blockM != rows * warps)
-    return emitError() << "expects 'block_m' to be 'rows' of each of " << warps
-                       << " warps, got " << blockM << " and " << rows;
-  // schedule-C10
-  if (warps > 0 && ((lanes != 2 && lanes != 4) || columns != 4 * lanes))
-    return emitError() << "expects 'lanes' of a thread to be 2 or 4 and "
-                          "'columns' to be those of 4 threads, got "
-                       << lanes << " and " << columns;
+  if (warps > 0 &&
+      failed(verifyWarps(emitError, blockM, rows, columns, lanes, warps)))
+    return failure();
   // schedule-C11
   if (precision != Precision::Exact && (warps == 0 || lanes != 4))
     return emitError() << "expects 'warps' and 4 'lanes' with a 'precision' of "
                        << stringifyPrecision(precision) << ", got " << warps
                        << " and " << lanes;
+  // schedule-C12
+  if (inPlace && (streams > 0 || warps > 0))
+    return emitError()
+           << "expects no 'streams' and no 'warps' with 'in_place', "
+              "got "
+           << streams << " and " << warps;
   return success();
 }
 

@@ -117,6 +117,7 @@ Value StepDecomposer::top(Value scores) {
                         maximum)[0];
   SmallVector<OpFoldResult> lanes =
       tensor::getMixedSizes(builder, loc, op.getSum());
+  lanes.back() = tensor::getMixedSize(builder, loc, scores, 3);
   auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
   // (strip, row, panel, key): one row at a time.
   Value partial = tile.generic(
@@ -204,7 +205,7 @@ StepDecomposer::State StepDecomposer::rescaled(Value highest) {
 /// Return the state after the block.
 SmallVector<Value> StepDecomposer::fold() {
   auto dim = [&](unsigned i) { return builder.getAffineDimExpr(i); };
-  Value s = logits(streamed ? streamedScores() : scores());
+  Value s = scoreVectors(logits(streamed ? streamedScores() : scores()));
   Value highest = top(s);
 
   SmallVector<AffineExpr> rows;
@@ -220,15 +221,21 @@ SmallVector<Value> StepDecomposer::fold() {
     summed = {dim(0), dim(1), dim(3)};
     keyDim = 2;
   }
+  Value lanes = packed ? firstLanes(sum, s) : sum;
   SmallVector<Value> weights = tile.generic(
-      score.size(), {keyDim}, {{reference, rows}}, {{s, stored}, {sum, summed}},
-      [&](OpBuilder &b, ValueRange args) {
+      score.size(), {keyDim}, {{reference, rows}},
+      {{s, stored}, {lanes, summed}}, [&](OpBuilder &b, ValueRange args) {
         Value p = expDifference(b, loc, args[1], args[0]);
         return SmallVector<Value>{p, arith::AddFOp::create(b, loc, args[2], p)};
       });
 
   Value scaled = scaledWeights(weights[0], stored);
   acc = addValues(acc, streamed ? streamedWeights(scaled) : scaled);
+  if (auto slice = lanes.getDefiningOp<tensor::ExtractSliceOp>();
+      slice && lanes != sum)
+    weights[1] = tensor::InsertSliceOp::create(
+        builder, loc, weights[1], sum, slice.getMixedOffsets(),
+        slice.getMixedSizes(), slice.getMixedStrides());
   return {reference, weights[1], acc};
 }
 

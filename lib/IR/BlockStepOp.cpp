@@ -115,8 +115,11 @@ static TilingResult tileOf(OpBuilder &builder, BlockStepOp op,
                                   sizes[0], slices));
   for (auto [init, part] : llvm::zip(op.getDpsInits(), state))
     map.map(init, part);
-  Value key = keys(op.getKey(), 0);
-  Value value = keys(op.getValue(), op.hasPackedKeys() ? 1 : 0);
+  Value key = keys(op.getKey(), 0), value = op.getValue();
+  if (!op.hasPackedKeys())
+    value = keys(value, 0);
+  else if (rankOf(value) == 4)
+    value = keys(value, 1);
   // One scale is for all keys.
   auto scales = [&](Value tensor) {
     return tensor && sizeOf(tensor, 0) != 1 ? keys(tensor, 0) : tensor;
@@ -144,8 +147,10 @@ FailureOr<TilingResult>
 BlockStepOp::getTiledImplementation(OpBuilder &builder,
                                     ArrayRef<OpFoldResult> offsets,
                                     ArrayRef<OpFoldResult> sizes) {
-  // Only one tile of keys could be the first.
-  if (getFirst() &&
+  // Only one tile of keys could be the first, and a plain value is all that the
+  // packed keys have.
+  bool hasPlainValue = hasPackedKeys() && rankOf(getValue()) == 2;
+  if ((getFirst() || hasPlainValue) &&
       !isEqualConstantIntOrValue(
           sizes[1], tensor::getMixedSize(builder, getLoc(), getKey(), 0)))
     return failure();
@@ -221,6 +226,8 @@ FailureOr<TilingResult> BlockStepOp::tileToPartialReduction(
     ArrayRef<OpFoldResult> sizes,
     const llvm::SetVector<unsigned> &reductionDims,
     ArrayRef<OpFoldResult> splitReductionIvs) {
+  if (hasPackedKeys() && rankOf(getValue()) == 2)
+    return emitOpError() << "expects a packed 'value' where keys are tiled";
   // A state has no form in which single keys are still apart.
   if (strategy != ReductionTilingStrategy::PartialReductionOuterParallel)
     return emitOpError() << "expects keys in parts that are each reduced";

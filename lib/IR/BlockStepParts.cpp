@@ -96,6 +96,47 @@ Value StepDecomposer::visibleKeys() {
   return visible;
 }
 
+/// Return packed `scores` as [strips, rows, vectors, lanes], without the vectors that
+/// hold none of the visible keys.
+Value StepDecomposer::scoreVectors(Value scores) {
+  ScheduleAttr schedule = op.getScheduleAttr();
+  if (!packed || streamed || !schedule)
+    return scores;
+  int64_t lanes = schedule.getLanes(), columns = sizeOf(scores, 3);
+  if (columns <= lanes || columns % lanes != 0)
+    return scores;
+  Value unit = arith::ConstantIndexOp::create(builder, loc, lanes), keys;
+  OpFoldResult count;
+  if (visibleKeys()) {
+    Value vectors = quotient(builder, loc, visible, lanes - 1, lanes);
+    keys = builder.createOrFold<arith::MulIOp>(loc, vectors, unit);
+    count = getAsOpFoldResult(vectors);
+  } else {
+    count = affine::makeComposedFoldedAffineApply(
+        builder, loc, builder.getAffineSymbolExpr(0) * (columns / lanes),
+        {tensor::getMixedSize(builder, loc, scores, 2)});
+  }
+  Value joined = joinKeys(scores, 2, keys);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, joined);
+  sizes.back() = count;
+  sizes.push_back(builder.getIndexAttr(lanes));
+  auto type = RankedTensorType::get(decomposeMixedValues(sizes).first,
+                                    tile.elementType);
+  SmallVector<ReassociationIndices> groups = {{0}, {1}, {2, 3}};
+  return tensor::ExpandShapeOp::create(builder, loc, type, joined, groups,
+                                       sizes);
+}
+
+/// Return of `sum` as many lanes as the vectors of `scores` have.
+Value StepDecomposer::firstLanes(Value sum, Value scores) {
+  if (sizeOf(sum, 2) == sizeOf(scores, 3))
+    return sum;
+  Part lanes(builder, loc, sum);
+  lanes.take(2, builder.getIndexAttr(0),
+             builder.getIndexAttr(sizeOf(scores, 3)));
+  return lanes.of(builder, loc, sum);
+}
+
 /// Return `scores`, some of which are excluded: by causal and length alone those
 /// in the panels from the first on in which a row of the tile may not attend to a
 /// key.
@@ -162,39 +203,49 @@ Value StepDecomposer::scoreParts(Value init) {
 }
 
 /// Return acc + P . value over the keys that are visible.
-Value StepDecomposer::addKeys(Value acc, Value weights, Value value) {
+Value StepDecomposer::addKeys(Value acc, Value weights, Value value,
+                              bool skipZeros) {
   Value keys = visibleKeys();
-  return accumulate(acc, joinKeys(weights, 2, keys), joinKeys(value, 1, keys),
-                    /*skipZeros=*/false, op.getFirst());
+  return accumulate(acc, joinKeys(weights, 2, keys), valueKeys(value, keys),
+                    skipZeros, op.getFirst());
 }
 
 /// Return acc + P . v over the channels that count.
-Value StepDecomposer::addParts(Value acc, Value weights) {
+Value StepDecomposer::addParts(Value acc, Value weights, bool skipZeros) {
   std::optional<uint64_t> channels = op.getChannels();
   ScheduleAttr schedule = op.getScheduleAttr();
-  int64_t panelSize = sizeOf(op.getValue(), 3);
-  int64_t rest = channels && ShapedType::isStatic(panelSize)
-                     ? static_cast<int64_t>(*channels) % panelSize
-                     : 0;
-  int64_t width =
-      schedule ? llvm::alignTo(rest, schedule.getLanes()) : panelSize;
+  int64_t panelSize = sizeOf(op.getAcc(), 3);
+  int64_t count = plainValue ? sizeOf(op.getValue(), 1)
+                  : channels ? static_cast<int64_t>(*channels)
+                             : 0;
+  int64_t rest = ShapedType::isStatic(panelSize) ? count % panelSize : 0;
+  int64_t width = plainValue ? rest
+                  : schedule ? llvm::alignTo(rest, schedule.getLanes())
+                             : panelSize;
   if (rest == 0 || width >= panelSize)
-    return addKeys(acc, weights, op.getValue());
+    return addKeys(acc, weights, op.getValue(), skipZeros);
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
-  int64_t whole = *channels / panelSize;
+  int64_t whole = count / panelSize;
   Part values(builder, loc, op.getValue()), sums(builder, loc, acc);
   auto add = [&] {
     Value part = addKeys(sums.of(builder, loc, acc), weights,
-                         values.of(builder, loc, op.getValue()));
+                         values.of(builder, loc, op.getValue()), skipZeros);
     acc = sums.into(builder, loc, acc, part);
   };
   if (whole > 0) {
-    values.take(0, zero, builder.getIndexAttr(whole));
+    if (plainValue)
+      values.take(1, zero, builder.getIndexAttr(whole * panelSize));
+    else
+      values.take(0, zero, builder.getIndexAttr(whole));
     sums.take(1, zero, builder.getIndexAttr(whole));
     add();
   }
-  values.take(0, builder.getIndexAttr(whole), one);
-  values.take(3, zero, builder.getIndexAttr(width));
+  if (plainValue)
+    values.take(1, builder.getIndexAttr(whole * panelSize),
+                builder.getIndexAttr(width));
+  else
+    values.take(0, builder.getIndexAttr(whole), one)
+        .take(3, zero, builder.getIndexAttr(width));
   sums.take(1, builder.getIndexAttr(whole), one);
   if (op.getFirst()) {
     sums.take(3, builder.getIndexAttr(width),

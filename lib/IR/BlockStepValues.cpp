@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -25,8 +26,12 @@ Value StepDecomposer::addValues(Value acc, Value weights) {
     if (streamed || !packed)
       return accumulate(before, weights, op.getValue(), skipZeros,
                         op.getFirst());
-    return accumulate(before, joinKeys(weights, 2, Value()),
-                      joinKeys(op.getValue(), 1, Value()), skipZeros,
+    if (plainValue)
+      return addParts(before, weights, skipZeros);
+    // Weights there are of visible keys only.
+    Value keys = visibleKeys();
+    return accumulate(before, joinKeys(weights, 2, keys),
+                      joinKeys(op.getValue(), 1, keys), skipZeros,
                       op.getFirst());
   };
   if (!op.getSkipZeros())
@@ -42,9 +47,7 @@ Value StepDecomposer::addValues(Value acc, Value weights) {
     Value before = loop.getRegionIterArg(0);
     Value sum = skipZeros || !packed || streamed
                     ? accumulateAll(before, skipZeros)
-                    : addParts(before, weights);
-    if (skipZeros && packed)
-      sum.getDefiningOp()->setAttr(kRareAttrName, builder.getUnitAttr());
+                    : addParts(before, weights, /*skipZeros=*/false);
     scf::YieldOp::create(builder, loc, sum);
     acc = loop.getResult(0);
   };
@@ -95,6 +98,33 @@ Value StepDecomposer::joinKeys(Value tensor, unsigned dim, Value keys) {
                                         ones);
 }
 
+/// Return the first `keys` keys, or all, of `value`, some panels of channels, as
+/// [panels, keys, channels], or where values are plain [keys, panels, channels].
+Value StepDecomposer::valueKeys(Value value, Value keys) {
+  if (!plainValue)
+    return joinKeys(value, 1, keys);
+  OpFoldResult count = tensor::getMixedSize(builder, loc, value, 0);
+  int64_t channels = cast<RankedTensorType>(value.getType()).getDimSize(1);
+  int64_t panelSize = std::min(
+      channels, cast<RankedTensorType>(op.getAcc().getType()).getDimSize(3));
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  if (keys) {
+    count = getAsOpFoldResult(keys);
+    value = tensor::ExtractSliceOp::create(
+        builder, loc, value, {zero, zero},
+        {count, builder.getIndexAttr(channels)}, {one, one});
+  }
+  SmallVector<OpFoldResult> sizes = {count,
+                                     builder.getIndexAttr(channels / panelSize),
+                                     builder.getIndexAttr(panelSize)};
+  auto type = RankedTensorType::get(
+      decomposeMixedValues(sizes).first,
+      cast<RankedTensorType>(value.getType()).getElementType());
+  SmallVector<ReassociationIndices> groups = {{0}, {1, 2}};
+  return tensor::ExpandShapeOp::create(builder, loc, type, value, groups,
+                                       sizes);
+}
+
 /// Return acc + P . value, or with `first` P . value in acc; with `skipZeros` a
 /// weight of 0 takes nothing from a value, whatever it holds. Where operands are
 /// packed, their keys are one dimension.
@@ -113,6 +143,8 @@ Value StepDecomposer::accumulate(Value acc, Value weights, Value value,
   } else if (packed) { // (strip, channel panel, row, channel, key)
     weightDims = {dim(0), dim(2), dim(4)};
     valueDims = {dim(1), dim(4), dim(3)};
+    if (plainValue)
+      std::swap(valueDims[0], valueDims[1]);
     accDims = {dim(0), dim(1), dim(2), dim(3)};
     reductions = {4};
   } else {
@@ -138,5 +170,7 @@ Value StepDecomposer::accumulate(Value acc, Value weights, Value value,
                    })[0];
   if (streamed && !skipZeros)
     sums.getDefiningOp()->setAttr("attn.schedule", op.getScheduleAttr());
+  if (packed && skipZeros && op.getSkipZeros())
+    sums.getDefiningOp()->setAttr(kRareAttrName, builder.getUnitAttr());
   return sums;
 }

@@ -22,7 +22,11 @@ public:
         tile(builder, op.getLoc(),
              cast<RankedTensorType>(op.getAcc().getType()).getElementType()),
         builder(builder), loc(op.getLoc()), packed(op.hasPackedRows()),
-        streamed(op.isStreamed()), anchor(op) {
+        streamed(op.isStreamed()),
+        plainValue(packed && op.hasPackedKeys() &&
+                   cast<RankedTensorType>(op.getValue().getType()).getRank() ==
+                       2),
+        anchor(op) {
     number();
   }
 
@@ -70,11 +74,14 @@ private:
   Value accumulate(Value acc, Value weights, Value value, bool skipZeros,
                    bool first = false);
   Value joinKeys(Value tensor, unsigned dim, Value keys);
+  Value valueKeys(Value value, Value keys);
   Value addValues(Value acc, Value weights);
   Value visibleKeys();
+  Value scoreVectors(Value scores);
+  Value firstLanes(Value sum, Value scores);
   Value scoreParts(Value init);
-  Value addParts(Value acc, Value weights);
-  Value addKeys(Value acc, Value weights, Value value);
+  Value addParts(Value acc, Value weights, bool skipZeros);
+  Value addKeys(Value acc, Value weights, Value value, bool skipZeros);
   Value firstKeys(Value scores, OpFoldResult keys);
   Value streamedScores();
   Value streamedWeights(Value weights);
@@ -87,6 +94,8 @@ private:
   bool packed;
   /// Whether keys and values are read where they are.
   bool streamed;
+  /// Whether values are read where they are though keys are packed.
+  bool plainValue;
   /// The dimensions of rows, of keys and of a third group (channels); `score`
   /// is the order in which scores are stored: strip, row, panel, key.
   Dims m, n, e;

@@ -101,11 +101,25 @@ static LogicalResult verifyProducts(BlockStepOp op, bool packedRows,
     keyShape = {&keyPanels, &headSize, &panelKeys};
     valueShape = {&panels, &keyPanels, &panelKeys, &channels};
   }
+  // Values may stay where they are.
+  SharedDim plainKeys, plainChannels;
+  bool isPlain = packedRows && packedKeys && value.tensor().getRank() == 2;
+  if (isPlain)
+    valueShape = {&plainKeys, &plainChannels};
   // block_step-C3
   if (failed(verifyShape(op, queryShape, query)) ||
       failed(verifyShape(op, keyShape, key)) ||
       failed(verifyShape(op, valueShape, value)))
     return failure();
+  // block_step-C14
+  if (isPlain && (!plainChannels.isStatic() || !dims.channels.isStatic() ||
+                  !dims.panels.isStatic() ||
+                  llvm::divideCeil(plainChannels.size, dims.channels.size) !=
+                      static_cast<uint64_t>(dims.panels.size)))
+    return op.emitOpError()
+           << "expects channels of a plain 'value' to be those "
+              "of the panels of 'acc', got "
+           << value.type << " and " << op.getAcc().getType();
   // block_step-C6
   if (packedRows &&
       failed(verifyStaticUnit(op, {"reference", op.getReference()})))

@@ -30,6 +30,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::attn;
 
@@ -86,6 +88,15 @@ Value BlockTask::clampedLength() {
   return arith::MinSIOp::create(rewriter, loc, length, keys);
 }
 
+/// Return whether the scale is a power of two, which rounds nothing: it may then be
+/// that of keys instead of queries.
+static bool isExactScale(SdpaOp op) {
+  constexpr int kLeast = -16;
+  int exponent;
+  return std::frexp(op.getScaleValue(), &exponent) == 0.5 &&
+         exponent > kLeast && exponent <= 1;
+}
+
 std::optional<PackedKeys> BlockTask::packOnlyBlock() {
   std::optional<int64_t> count = getConstantIntValue(dims.keys);
   if (isStreamed() || getConstantIntValue(dims.heads) != 1 || !count ||
@@ -100,8 +111,31 @@ std::optional<PackedKeys> BlockTask::packOnlyBlock() {
   Value key = keys(tile.getKey(), tile.getKeyLayout(), range.begin, range.end);
   Value value =
       keys(tile.getValue(), tile.getValueLayout(), range.begin, range.end);
-  return PackedKeys{range, packKeys(key, /*scale=*/Value(), /*value=*/false),
-                    packKeys(value, /*scale=*/Value(), /*value=*/true)};
+  // Queries in whole strips need no copy if it is not for their scale.
+  std::optional<int64_t> rows = getConstantIntValue(taskRows);
+  bool scaled = schedule.getInPlace() && rows &&
+                *rows % schedule.getRows() == 0 && isOfSums(tile.getQuery()) &&
+                isExactScale(tile);
+  if (scaled)
+    key = scaledKeys(key);
+  key = packKeys(key, /*scale=*/Value(), /*value=*/false);
+  if (!hasPlainValue())
+    value = packKeys(value, /*scale=*/Value(), /*value=*/true);
+  return PackedKeys{range, key, value, scaled};
+}
+
+/// Return whether `operand` has the type of sums, and a known number of channels.
+bool BlockTask::isOfSums(Value operand) {
+  auto type = cast<RankedTensorType>(operand.getType());
+  return type.getElementType() == accumulator &&
+         !type.isDynamicDim(kChannelDim);
+}
+
+/// Return whether values are read where they are, as the schedule says: with other
+/// heads between them they would meet in few places of the first cache.
+bool BlockTask::hasPlainValue() {
+  return schedule.getInPlace() && isOfSums(tile.getValue()) &&
+         tile.getValueLayout() == Layout::bhsd;
 }
 
 /// Return the keys of [begin, end) that some row of the task may attend to.
@@ -174,7 +208,7 @@ Value BlockTask::keys(Value tensor, Layout layout, Value begin, Value end) {
       tensor, offsets, sizes, ones);
 }
 
-/// Return the number of channels of the value, if it does not fill its panels.
+/// Return the number of channels of the packed value, if it does not fill its panels.
 IntegerAttr BlockTask::countedChannels() {
   std::optional<int64_t> size = getConstantIntValue(dims.valueSize);
   if (!size || schedule.getStreams() > 0 || *size % schedule.getColumns() == 0)
@@ -219,7 +253,8 @@ BlockStepOp BlockTask::buildStep(const KeyRange &range, Value key, Value value,
       /*masked=*/Value(), rewriter.getF64FloatAttr(1.0),
       causal ? unit : UnitAttr(), window, tile.getSoftcapAttr(),
       range.bounded ? unit : UnitAttr(), packed ? unit : UnitAttr(),
-      packed ? countedChannels() : IntegerAttr(), /*products=*/UnitAttr(),
+      packed && !hasPlainValue() ? countedChannels() : IntegerAttr(),
+      /*products=*/UnitAttr(),
       /*exponent=*/IntegerAttr(), schedule, countRegions());
 }
 
@@ -346,6 +381,26 @@ static Value takeSome(OpBuilder &b, Location loc, Value tensor, int64_t dim,
   return tensor::ExtractSliceOp::create(b, loc, tensor, offsets, sizes, ones);
 }
 
+/// Return the values of `count` panels of keys of `step` from `from` on.
+Value BlockTask::takeValues(BlockStepOp step, Value from, Value count) {
+  Value value = step.getValue();
+  if (cast<RankedTensorType>(value.getType()).getRank() == 4)
+    return takeSome(rewriter, loc, value, 1, from, count);
+  WindowAttr window = step.getWindowAttr();
+  if (!window || !window.getLeft())
+    return value;
+  // Plain ones end where the last panel does, or before.
+  auto times = [&](Value panels) -> Value {
+    return arith::MulIOp::create(rewriter, loc, panels,
+                                 index(schedule.getColumns()));
+  };
+  Value all = tensor::DimOp::create(rewriter, loc, value, 0);
+  Value first = arith::MinSIOp::create(rewriter, loc, times(from), all);
+  Value left = arith::SubIOp::create(rewriter, loc, all, first);
+  Value some = arith::MinSIOp::create(rewriter, loc, times(count), left);
+  return takeSome(rewriter, loc, value, 0, first, some);
+}
+
 /// Leave to a strip of rows only the panels of keys that one of them can see.
 void BlockTask::narrow(BlockStepOp step) {
   WindowAttr window = step.getWindowAttr();
@@ -393,9 +448,9 @@ void BlockTask::narrow(BlockStepOp step) {
       max(arith::SubIOp::create(rewriter, loc, panel(end, /*up=*/true), from),
           index(0));
   Value key = takeSome(rewriter, loc, step.getKey(), 0, from, count);
-  Value value = takeSome(rewriter, loc, step.getValue(), 1, from, count);
   AffineExpr s0, s1;
   bindSymbols(rewriter.getContext(), s0, s1);
+  Value value = takeValues(step, from, count);
   Value firstKey = getValueOrCreateConstantIndexOp(
       rewriter, loc,
       apply(rewriter, loc, s0 + s1 * columns,

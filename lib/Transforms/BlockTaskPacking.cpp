@@ -82,24 +82,29 @@ Value BlockTask::dropUnitDims(Value tensor, ArrayRef<int64_t> kept) {
       tensor, offsets, extents, ones);
 }
 
-/// Return the scaled query as [strips, rows, D].
-Value BlockTask::packQuery() {
-  Value scale;
-  if (tile.getScale() || getConstantIntValue(dims.headSize).has_value()) {
-    scale = arith::ConstantOp::create(
+/// Return what scores are multiplied by.
+Value BlockTask::queryScale() {
+  if (tile.getScale() || getConstantIntValue(dims.headSize).has_value())
+    return arith::ConstantOp::create(
         rewriter, loc,
         rewriter.getFloatAttr(accumulator, tile.getScaleValue()));
-  } else {
-    Value size = getValueOrCreateConstantIndexOp(rewriter, loc, dims.headSize);
-    size = arith::MaxSIOp::create(rewriter, loc, size, index(1));
-    size =
-        arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(), size);
-    Value real = arith::SIToFPOp::create(rewriter, loc, accumulator, size);
-    Value root = math::SqrtOp::create(rewriter, loc, real);
-    Value one = arith::ConstantOp::create(
-        rewriter, loc, rewriter.getFloatAttr(accumulator, 1.0));
-    scale = arith::DivFOp::create(rewriter, loc, one, root);
-  }
+  Value size = getValueOrCreateConstantIndexOp(rewriter, loc, dims.headSize);
+  size = arith::MaxSIOp::create(rewriter, loc, size, index(1));
+  size = arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(), size);
+  Value real = arith::SIToFPOp::create(rewriter, loc, accumulator, size);
+  Value root = math::SqrtOp::create(rewriter, loc, real);
+  Value one = arith::ConstantOp::create(
+      rewriter, loc, rewriter.getFloatAttr(accumulator, 1.0));
+  return arith::DivFOp::create(rewriter, loc, one, root);
+}
+
+/// Return the scaled query as [strips, rows, D]; where the keys are scaled, as it
+/// lies.
+Value BlockTask::packQuery() {
+  if (packed && packed->scaled)
+    return rowsToStrips(
+        headOf(tile.getQuery(), tile.getQueryLayout(), index(0)), Value());
+  Value scale = queryScale();
   Value empty = emptyRows();
   Value rows = forEachHead(empty, [&](Value head, Value init) {
     Value source = headOf(tile.getQuery(), tile.getQueryLayout(), head);
@@ -110,6 +115,18 @@ Value BlockTask::packQuery() {
     });
   });
   return rowsToStrips(rows, empty);
+}
+
+/// Return `keys` [keys, D], scaled as the query would be, in the accumulator's type.
+Value BlockTask::scaledKeys(Value keys) {
+  Value scale = queryScale();
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, keys);
+  Value init = storage({rewriter.getIndexAttr(schedule.getBlockN()), sizes[1]},
+                       sizes, accumulator);
+  return mapRows(keys, init, [&](OpBuilder &b, Value x) -> Value {
+    return arith::MulFOp::create(b, loc, convertStored(b, loc, x, accumulator),
+                                 scale);
+  });
 }
 
 /// Return `rows` [keys, C] in the accumulator's type, each by its `scale`, of which

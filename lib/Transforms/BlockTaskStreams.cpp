@@ -49,9 +49,11 @@ Value BlockTask::emptyRows() {
   return tensor::ExtractSliceOp::create(rewriter, loc, all, zeros, sizes, ones);
 }
 
-/// Return `rows`, written into `init` from emptyRows, as [strips, rows, D].
+/// Return `rows`, written into `init` from emptyRows where that is given, as
+/// [strips, rows, D].
 Value BlockTask::rowsToStrips(Value rows, Value init) {
-  auto slice = init.getDefiningOp<tensor::ExtractSliceOp>();
+  auto slice = init ? init.getDefiningOp<tensor::ExtractSliceOp>()
+                    : tensor::ExtractSliceOp();
   if (slice && slice.getSource().getDefiningOp<tensor::InsertSliceOp>())
     rows = tensor::InsertSliceOp::create(
         rewriter, loc, rows, slice.getSource(), slice.getMixedOffsets(),

@@ -53,7 +53,7 @@ static void writeSchedule(SdpaOp op, ScheduleAttr schedule) {
       << remark::metric("chunk", schedule.getChunk());
 }
 
-/// Return `schedule` for keys in one piece.
+/// Return `schedule` for keys in one piece, and all packed.
 static ScheduleAttr withoutChunks(ScheduleAttr schedule) {
   return ScheduleAttr::get(
       schedule.getContext(), schedule.getBlockM(), schedule.getBlockN(),
@@ -120,6 +120,12 @@ static bool hasBlocks(SdpaOp op) {
   return op.getMask() || !op.getMaskMod().empty() || op.isPaged();
 }
 
+/// Return whether `tensor` has the type of sums.
+static bool isOfSums(Value tensor) {
+  Type type = getElementTypeOrSelf(tensor);
+  return type.isF32() || type.isF64();
+}
+
 ScheduleAttr attn::chooseSchedule(SdpaOp op, const TargetInfo &target,
                                   bool few) {
   ScheduleAttr best =
@@ -127,7 +133,10 @@ ScheduleAttr attn::chooseSchedule(SdpaOp op, const TargetInfo &target,
                      getAccumulatorBits(op), target, few, hasBlocks(op));
   if (op.isPaged() && best.getStreams() > 0)
     best = withBlocksInPages(best, op);
-  return canSplitKeys(op) ? best : withoutChunks(best);
+  if (best.getInPlace() && !isOfSums(op.getValue()))
+    best = withoutChunks(best);
+  // Keys of values in place are not split.
+  return canSplitKeys(op) || best.getInPlace() ? best : withoutChunks(best);
 }
 
 /// Give `op` two schedules, under a test whether it has at most `most` rows.

@@ -164,8 +164,8 @@ static LogicalResult buildStrips(RewriterBase &rewriter, SdpaOp tile,
   strip.setScheduleAttr(ScheduleAttr::get(
       rewriter.getContext(), schedule.getRows(), schedule.getBlockN(),
       schedule.getRows(), schedule.getColumns(), schedule.getLanes(),
-      /*chunk=*/0, /*fold_heads=*/false, /*streams=*/0,
-      schedule.getPrefetch()));
+      /*chunk=*/0, /*fold_heads=*/false, /*streams=*/0, schedule.getPrefetch(),
+      /*warps=*/0, /*stages=*/0, Precision::Exact, schedule.getInPlace()));
   return buildTask<tensor::InsertSliceOp>(rewriter, strip, /*mayBeEmpty=*/false,
                                           packed);
 }

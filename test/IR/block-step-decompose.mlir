@@ -204,15 +204,16 @@ func.func @masked(%q: tensor<1x8x16xf32>, %k: tensor<2x16x32xf32>,
   return %a1 : tensor<1x2x8x32xf32>
 }
 
-// The first step reads nothing of the state: sums start from 0, in registers, and
-// lanes of channels that do not count are 0.
+// The first step reads nothing of the state: sums start from 0, weights are summed in
+// the lanes of one vector, and those of channels that do not count are 0.
 //
 // CHECK-LABEL: func.func @first
 // CHECK-SAME: %[[R:[a-z0-9]+]]: tensor<1x8xf32>, %[[S:[a-z0-9]+]]: tensor<1x8x32xf32>, %[[A:[a-z0-9]+]]: tensor<1x2x8x32xf32>
 // CHECK: %[[LOWEST:.*]] = linalg.fill {{.*}} outs(%[[R]] : tensor<1x8xf32>)
 // CHECK: linalg.generic {{.*}} outs(%[[LOWEST]] : tensor<1x8xf32>)
 // CHECK: %[[NONE:.*]] = linalg.fill {{.*}} outs(%[[S]] : tensor<1x8x32xf32>)
-// CHECK: linalg.generic {{.*}} outs(%{{.*}}, %[[NONE]] :
+// CHECK: %[[LANES:.*]] = tensor.extract_slice %[[NONE]][0, 0, 0] [1, 8, 16]
+// CHECK: linalg.generic {{.*}} outs(%{{.*}}, %[[LANES]] : tensor<1x8x4x16xf32>, tensor<1x8x16xf32>)
 // CHECK: %[[SLICE:.*]] = tensor.extract_slice {{.*}} to tensor<1x1x8x32xf32>
 // CHECK: %[[ZERO:.*]] = linalg.fill {{.*}} outs(%[[SLICE]] : tensor<1x1x8x32xf32>)
 // CHECK: linalg.generic {{.*}} outs(%[[ZERO]] : tensor<1x1x8x32xf32>)
@@ -226,6 +227,31 @@ func.func @first(%q: tensor<1x8x16xf32>, %k: tensor<2x16x32xf32>,
     skip_zeros(%skip) scale = 1.0 first channels = 40
     schedule = <block_m = 8, block_n = 64, rows = 8, columns = 32, lanes = 16>
     : tensor<1x8x16xf32>, tensor<2x16x32xf32>, tensor<2x2x32x32xf32>
+    -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
+  return %a1 : tensor<1x2x8x32xf32>
+}
+
+// A value that is not packed is read where it is, as far as keys are visible: 77 keys
+// of a panel and a half of channels.
+//
+// CHECK-LABEL: func.func @plain_value
+// CHECK-SAME: %[[V:[a-z0-9]+]]: tensor<77x48xf32>
+// CHECK: %[[WHOLE:.*]] = tensor.extract_slice %[[V]][0, 0] [77, 32]
+// CHECK: %[[SEEN:.*]] = tensor.extract_slice %[[WHOLE]][0, 0] [%[[KEYS:.*]], 32]
+// CHECK: %[[PANELS:.*]] = tensor.expand_shape %[[SEEN]] {{.*}} into tensor<?x1x32xf32>
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[PANELS]] : tensor<1x8x?xf32>, tensor<?x1x32xf32>)
+// CHECK: %[[REST:.*]] = tensor.extract_slice %[[V]][0, 32] [77, 16]
+// CHECK: %[[LAST:.*]] = tensor.extract_slice %[[REST]][0, 0] [%[[KEYS]], 16]
+// CHECK: tensor.expand_shape %[[LAST]] {{.*}} into tensor<?x1x16xf32>
+func.func @plain_value(%q: tensor<1x8x16xf32>, %k: tensor<3x16x32xf32>,
+    %v: tensor<77x48xf32>, %r: tensor<1x8xf32>, %s: tensor<1x8x32xf32>,
+    %a: tensor<1x2x8x32xf32>, %skip: i1, %i: index) -> tensor<1x2x8x32xf32> {
+  %c77 = arith.constant 77 : index
+  %r1, %s1, %a1 = attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %c77)
+    skip_zeros(%skip) scale = 1.0 causal bounded first
+    schedule = <block_m = 8, block_n = 96, rows = 8, columns = 32, lanes = 16, in_place = true>
+    : tensor<1x8x16xf32>, tensor<3x16x32xf32>, tensor<77x48xf32>
     -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
   return %a1 : tensor<1x2x8x32xf32>
 }

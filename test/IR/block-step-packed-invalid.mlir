@@ -184,3 +184,24 @@ func.func @scale_of_packed_keys(%q: tensor<1x8x16xf32>,
     -> tensor<1x8xf32>, tensor<1x8x32xf32>, tensor<1x2x8x32xf32>
   return
 }
+
+// -----
+
+// Values that stay where they are have the channels of all panels but the last, and
+// some of that.
+//
+// block_step-C14
+func.func @plain_value_of_few_channels(%q: tensor<3x8x16xf32>,
+    %k: tensor<5x16x32xf32>,
+    %v: tensor<150x32xf32>,
+    %r: tensor<3x8xf32>,
+    %s: tensor<3x8x32xf32>,
+    %a: tensor<3x2x8x32xf32>,
+    %i: index) {
+  // expected-error @below {{'attn.block_step' op expects channels of a plain 'value' to be those of the panels of 'acc', got 'tensor<150x32xf32>' and 'tensor<3x2x8x32xf32>'}}
+  attn.block_step %q, %k, %v state(%r, %s, %a)
+    at(batch %i, head %i, row %i per %i, position %i, key %i of %i) scale = 1.0
+    : tensor<3x8x16xf32>, tensor<5x16x32xf32>, tensor<150x32xf32>
+    -> tensor<3x8xf32>, tensor<3x8x32xf32>, tensor<3x2x8x32xf32>
+  return
+}

@@ -143,6 +143,32 @@ func.func @negative_stages(%q: tensor<1x4x8x16xf32>,
 
 // -----
 
+// schedule-C12
+func.func @streams_in_place(%q: tensor<1x4x8x16xf32>,
+    %k: tensor<1x2x10x16xf32>,
+    %v: tensor<1x2x10x32xf32>) {
+  // expected-error @below {{expects no 'streams' and no 'warps' with 'in_place', got 4 and 0}}
+  attn.sdpa %q, %k, %v schedule = <block_m = 64, block_n = 64, rows = 8, columns = 32, lanes = 16, streams = 4, in_place = true>
+    : tensor<1x4x8x16xf32>, tensor<1x2x10x16xf32>, tensor<1x2x10x32xf32>
+    -> tensor<1x4x8x32xf32>
+  return
+}
+
+// -----
+
+// schedule-C12
+func.func @warps_in_place(%q: tensor<1x4x8x16xf32>,
+    %k: tensor<1x2x10x16xf32>,
+    %v: tensor<1x2x10x32xf32>) {
+  // expected-error @below {{expects no 'streams' and no 'warps' with 'in_place', got 0 and 4}}
+  attn.sdpa %q, %k, %v schedule = <block_m = 64, block_n = 64, rows = 16, columns = 8, lanes = 2, warps = 4, in_place = true>
+    : tensor<1x4x8x16xf32>, tensor<1x2x10x16xf32>, tensor<1x2x10x32xf32>
+    -> tensor<1x4x8x32xf32>
+  return
+}
+
+// -----
+
 // schedule-C9
 func.func @rows_of_no_matrix_instruction(%q: tensor<1x4x8x16xf32>,
     %k: tensor<1x2x10x16xf32>,

@@ -61,6 +61,28 @@ func.func @masked(%x: tensor<1x2x1024x64xf32>, %m: tensor<1024x1024xi1>)
   return %o : tensor<1x2x1024x64xf32>
 }
 
+// Of 77 rows strips of 7 have none too many. Values that stay in L1 are not packed,
+// unless they are converted.
+//
+// CHECK-LABEL: func.func @few_keys
+// CHECK: schedule = <block_m = 77, block_n = 96, rows = 7, columns = 32, lanes = 16, in_place = true>
+// CHECK: schedule = <block_m = 200, block_n = 224, rows = 8, columns = 32, lanes = 16>
+// CHECK: schedule = <block_m = 77, block_n = 96, rows = 7, columns = 32, lanes = 16>
+func.func @few_keys(%x: tensor<1x2x77x64xf32>, %y: tensor<1x2x197x64xf32>,
+                    %z: tensor<1x2x77x64xf16>)
+    -> (tensor<1x2x77x64xf32>, tensor<1x2x197x64xf32>, tensor<1x2x77x64xf16>) {
+  %o = attn.sdpa %x, %x, %x
+    : tensor<1x2x77x64xf32>, tensor<1x2x77x64xf32>, tensor<1x2x77x64xf32>
+    -> tensor<1x2x77x64xf32>
+  %p = attn.sdpa %y, %y, %y
+    : tensor<1x2x197x64xf32>, tensor<1x2x197x64xf32>, tensor<1x2x197x64xf32>
+    -> tensor<1x2x197x64xf32>
+  %r = attn.sdpa %z, %z, %z
+    : tensor<1x2x77x64xf16>, tensor<1x2x77x64xf16>, tensor<1x2x77x64xf16>
+    -> tensor<1x2x77x64xf16>
+  return %o, %p, %r : tensor<1x2x77x64xf32>, tensor<1x2x197x64xf32>, tensor<1x2x77x64xf16>
+}
+
 // Half the lanes for f64.
 //
 // CHECK-LABEL: func.func @wide_double
@@ -92,7 +114,7 @@ func.func @wide_half(%x: tensor<1x2x1024x64xf16>) -> tensor<1x2x1024x64xf16> {
 // CHECK-LABEL: func.func @ahead
 // CHECK: streams = 4, prefetch = 2048>
 // CHECK: schedule = <block_m = 64,
-// CHECK-SAME: prefetch = 2048>
+// CHECK-SAME: prefetch = 2048
 // CHECK: return
 module attributes {attn.target = {prefetch_bytes = 2048, vector_bits = 512,
     vector_registers = 32}} {

@@ -262,3 +262,27 @@ func.func @one_block(%q: tensor<2x3x20x8xf32>, %k: tensor<2x3x30x8xf32>)
     -> tensor<2x3x20x8xf32>
   return %o : tensor<2x3x20x8xf32>
 }
+
+// -----
+
+// Values in place are not packed, nor is a query in whole strips: keys have its scale.
+//
+// CHECK-LABEL: func.func @in_place
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: tensor<2x3x21x16xf32>, %[[X:[a-z0-9]+]]: tensor<2x3x30x16xf32>
+// CHECK: scf.forall
+// CHECK: %[[K:.*]] = linalg.generic
+// CHECK: arith.mulf
+// CHECK: %[[PACKED:.*]] = linalg.pack %[[K]] {{.*}} inner_tiles = [16]
+// CHECK-NOT: linalg.pack
+// CHECK: scf.for %[[I:.*]] = %c0 to %c21 step %c7
+// CHECK-NOT: linalg.generic
+// CHECK: %[[ROWS:.*]] = tensor.expand_shape %{{.*}} : tensor<7x16xf32> into tensor<1x7x16xf32>
+// CHECK: attn.block_step %[[ROWS]], %[[PACKED]], %{{.*}} {{.*}} : tensor<1x7x16xf32>, tensor<2x16x16xf32>, tensor<30x16xf32>
+func.func @in_place(%q: tensor<2x3x21x16xf32>, %k: tensor<2x3x30x16xf32>)
+    -> tensor<2x3x21x16xf32> {
+  %o = attn.sdpa %q, %k, %k schedule = <block_m = 21, block_n = 32, rows = 7,
+       columns = 16, lanes = 8, in_place = true>
+    : tensor<2x3x21x16xf32>, tensor<2x3x30x16xf32>, tensor<2x3x30x16xf32>
+    -> tensor<2x3x21x16xf32>
+  return %o : tensor<2x3x21x16xf32>
+}

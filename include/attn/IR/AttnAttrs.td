@@ -100,6 +100,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     * `precision`: on a GPU, how f32 is multiplied. `exact`: by fused multiply-adds.
       `tf32`: by matrix instructions, of numbers rounded to 11 bits. `tf32x3`: of two
       such numbers for each, without the product of both second ones.
+    * `in_place`: values are not packed, nor are queries whose rows fill whole strips:
+      what all strips of a task read stays in the first cache, wherever it lies.
 
     What holds of them:
 
@@ -117,6 +119,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     * (schedule-C10) With `warps`, `lanes`, the columns that a thread has side by side,
       are 2 or 4, and `columns` are those of four threads.
     * (schedule-C11) A `precision` other than `exact` comes with `warps` and 4 `lanes`.
+    * (schedule-C12) `in_place` comes without `streams` and without `warps`.
 
     ```
     schedule = <block_m = 256, block_n = 256, rows = 8, columns = 32, lanes = 16>
@@ -132,7 +135,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
                         DefaultValuedParameter<"int64_t", "0">:$warps,
                         DefaultValuedParameter<"int64_t", "0">:$stages,
                         DefaultValuedParameter<"::mlir::attn::Precision",
-                          "::mlir::attn::Precision::Exact">:$precision);
+                          "::mlir::attn::Precision::Exact">:$precision,
+                        DefaultValuedParameter<"bool", "false">:$in_place);
   let builders = [
     AttrBuilder<(ins "int64_t":$block_m, "int64_t":$block_n, "int64_t":$rows,
                      "int64_t":$columns, "int64_t":$lanes, "int64_t":$chunk,
@@ -140,7 +144,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
                      "int64_t":$prefetch), [{
       return $_get($_ctxt, block_m, block_n, rows, columns, lanes, chunk,
                    fold_heads, streams, prefetch, /*warps=*/0, /*stages=*/0,
-                   Precision::Exact);
+                   Precision::Exact, /*in_place=*/false);
     }]>,
     AttrBuilder<(ins "int64_t":$block_m, "int64_t":$block_n, "int64_t":$rows,
                      "int64_t":$columns, "int64_t":$lanes, "int64_t":$chunk,
@@ -149,7 +153,16 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
                      "int64_t":$stages), [{
       return $_get($_ctxt, block_m, block_n, rows, columns, lanes, chunk,
                    fold_heads, streams, prefetch, warps, stages,
-                   Precision::Exact);
+                   Precision::Exact, /*in_place=*/false);
+    }]>,
+    AttrBuilder<(ins "int64_t":$block_m, "int64_t":$block_n, "int64_t":$rows,
+                     "int64_t":$columns, "int64_t":$lanes, "int64_t":$chunk,
+                     "bool":$fold_heads, "int64_t":$streams,
+                     "int64_t":$prefetch, "int64_t":$warps, "int64_t":$stages,
+                     "::mlir::attn::Precision":$precision), [{
+      return $_get($_ctxt, block_m, block_n, rows, columns, lanes, chunk,
+                   fold_heads, streams, prefetch, warps, stages, precision,
+                   /*in_place=*/false);
     }]>
   ];
   let assemblyFormat = "`<` struct(params) `>`";

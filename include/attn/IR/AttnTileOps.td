@@ -77,7 +77,8 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
     | `key_scale`, `value_scale` | `[1]` or `[N]` | none | `[1]` or `[N]` |
 
     `S` strips of `MR` rows, `NP` panels of `NR` keys, `EP` panels of `ER` channels.
-    Rows and keys are packed each for itself; the decomposition wants both or none.
+    Rows and keys are packed each for itself; the decomposition wants both or none. A
+    packed step may have a plain `value`, of at least as many keys as any row sees.
     A `first` step can be tiled over rows, not over keys.
     `channels` says how many of the `EP * ER` channels count, where not all do: what
     `value` holds in the others does not matter, and `acc` keeps what it holds there.
@@ -121,6 +122,8 @@ def Attn_BlockStepOp : Attn_Op<"block_step", [
       elements, are of f64 only if `query` is, and keys are not packed.
     * (block_step-C13) Under `products` or `exponent` the state is plain. Under
       `products`, `scale` is above 0 and nothing but exclusion of keys changes scores.
+    * (block_step-C14) Where keys are packed and `value` is plain, `E` is static and
+      `acc` has `E / ER` panels, rounded up.
 
     #### Examples
 

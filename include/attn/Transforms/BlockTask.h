@@ -30,10 +30,12 @@ struct KeyRange {
   bool bounded;
 };
 
-/// The only block of keys of a task, packed for all of its strips.
+/// The only block of keys of a task, packed for all of its strips; where they are
+/// scaled, the query need not be.
 struct PackedKeys {
   KeyRange range;
   Value key, value;
+  bool scaled = false;
 };
 
 /// Builds the body of a task for a tile of attn.sdpa: one entry of the batch,
@@ -94,7 +96,11 @@ private:
   Value storage(ArrayRef<OpFoldResult> whole, ArrayRef<OpFoldResult> used,
                 Type elementType);
   Value dropUnitDims(Value tensor, ArrayRef<int64_t> kept);
+  Value queryScale();
   Value packQuery();
+  Value scaledKeys(Value keys);
+  bool isOfSums(Value operand);
+  bool hasPlainValue();
   Value headOf(Value tensor, Layout layout, Value head);
   Value headRows(Value flat, Value head);
   Value forEachHead(Value flat, function_ref<Value(Value, Value)> body);
@@ -138,6 +144,7 @@ private:
   void finishStrip(scf::ForOp strips, BlockStepOp strip, Value isLast);
   Value unpackStrip(Value packed, Value dest, Value row);
   Value packKeys(Value keys, Value scale, bool value);
+  Value takeValues(BlockStepOp step, Value from, Value count);
   void narrow(BlockStepOp step);
   bool hasMaskMod() { return !tile.getMaskMod().empty(); }
   unsigned countRegions();

@@ -24,9 +24,8 @@
 // Packing alone waits for memory, and the arithmetic does not use it. Next is the next block of keys, or, in the last
 // one, the task that this thread is likely to get: as many tasks on as there are threads. The first and the last product of
 // a strip ask for a few lines every few steps: many at once would keep all others waiting, for a core has few places for
-// lines on their way. (Of 77 keys, asking in one go for what a strip asks for took 12 % of the time.) Where each strip reads
-// rows of its own, those of the next strip are asked for in the same way. So are rows that a smaller tile does not have:
-// that is no access, and nothing comes of it.
+// lines on their way. Where each strip reads rows of its own, those of the next are asked for. (Rows beyond
+// a tile's end, too: that is no access.)
 
 #include "OpenMPCalls.h"
 
@@ -119,8 +118,7 @@ private:
   OpBuilder b;
   Location loc;
   int64_t most;
-  /// The products that ask: the first, or where there is much to ask for, a few steps
-  /// at a time, the first and the last.
+  /// The products that ask: the first, or every few steps the first and the last.
   SmallVector<Product> products;
   bool isSplit = false;
 };
@@ -327,7 +325,7 @@ void BlockPrefetcher::askForShare(ArrayRef<Value> tiles, OpFoldResult size,
   b.setInsertionPoint(strips);
   Value rows = getValueOrCreateConstantIndexOp(b, loc, size);
   rows = fold<arith::MinSIOp>(rows, index(most));
-  // A sequence of several in one tensor may have no rows.
+  // There may be no rows.
   Value number = fold<arith::MaxSIOp>(countOf(strips), index(1));
   auto triangle = [&](Value n) {
     return fold<arith::MulIOp>(n, fold<arith::AddIOp>(n, index(1)));
@@ -338,8 +336,8 @@ void BlockPrefetcher::askForShare(ArrayRef<Value> tiles, OpFoldResult size,
   auto rowsBefore = [&](Value strip) -> Value {
     if (!grows)
       return fold<arith::MinSIOp>(fold<arith::MulIOp>(strip, share), rows);
-    Value part = fold<arith::MulIOp>(rows, triangle(strip));
-    return fold<arith::DivUIOp>(part, share);
+    return fold<arith::DivUIOp>(fold<arith::MulIOp>(rows, triangle(strip)),
+                                share);
   };
   b.setInsertionPointToStart(strips.getBody());
   Value strip = numberIn(strips);
@@ -481,7 +479,7 @@ void BlockPrefetcher::run() {
   for (Product &product : products)
     if (isSplit)
       splitSteps(product);
-  // (Between steps, that costs more than it saves: 1 % of 77 rows and keys.)
+  // Between steps this costs more than it saves.
   if (!isSplit)
     askForNextStrip();
   askForShares(ofTask, isLast);
