@@ -239,17 +239,18 @@ bool BlockPrefetcher::asksForMany(ArrayRef<Value> tiles) {
     int64_t rows = type.getDimSize(rowDimOf(tile));
     rows = ShapedType::isDynamic(rows) ? most : std::min(rows, most);
     keys = std::max(keys, rows);
-    lines += rows * llvm::divideCeil(type.getShape().back() *
-                                         type.getElementTypeBitWidth(),
-                                     kLineBytes * 8);
+    lines += rows * llvm::divideCeilSigned(type.getShape().back() *
+                                               type.getElementTypeBitWidth(),
+                                           kLineBytes * 8);
   }
   // Panels of two vectors, where their number is not known.
   auto [panels, steps] = products.front();
   auto vector = cast<VectorType>(steps.getResultTypes().front());
   int64_t count =
       getConstantIntValue(panels.getUpperBound())
-          .value_or(llvm::divideCeil(keys, 2 * vector.getDimSize(0)));
-  return lines > kPlaces * count * llvm::divideCeil(*last - *first, *step);
+          .value_or(llvm::divideCeilSigned(keys, 2 * vector.getDimSize(0)));
+  return lines >
+         kPlaces * count * llvm::divideCeilSigned(*last - *first, *step);
 }
 
 /// Make of the steps of `product` a loop over some of them at a time.
