@@ -351,8 +351,9 @@ static double rounded(double x) {
 
 static double reciprocal_root(double x) { return 1 / __builtin_sqrt(x); }
 
-// The names.
+// The names. What is an instruction or two is one of the kernel's own: a call would move its registers to memory.
 
+#define INLINE __attribute__((always_inline))
 #define ONE(name, value)                                                       \
   double __nv_##name(double x) { return value(x); }                            \
   float __nv_##name##f(float x) { return (float)value((double)x); }
@@ -363,8 +364,8 @@ static double reciprocal_root(double x) { return 1 / __builtin_sqrt(x); }
   }
 /// Exact in both types.
 #define EXACT(name, builtin)                                                   \
-  double __nv_##name(double x) { return __builtin_##builtin(x); }              \
-  float __nv_##name##f(float x) { return __builtin_##builtin##f(x); }
+  INLINE double __nv_##name(double x) { return __builtin_##builtin(x); }       \
+  INLINE float __nv_##name##f(float x) { return __builtin_##builtin##f(x); }
 /// What approximate arithmetic asks for.
 #define FAST(name, value)                                                      \
   float __nv_fast_##name##f(float x) { return (float)value((double)x); }
@@ -446,19 +447,31 @@ float __nv_fast_powf(float x, float y) {
 
 double __nv_powi(double x, int n) { return power(x, n); }
 float __nv_powif(float x, int n) { return (float)power((double)x, n); }
-double __nv_fmax(double x, double y) { return __builtin_fmax(x, y); }
-float __nv_fmaxf(float x, float y) { return __builtin_fmaxf(x, y); }
-double __nv_fmin(double x, double y) { return __builtin_fmin(x, y); }
-float __nv_fminf(float x, float y) { return __builtin_fminf(x, y); }
-double __nv_fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
-float __nv_fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
-double __nv_copysign(double x, double y) { return __builtin_copysign(x, y); }
-float __nv_copysignf(float x, float y) { return __builtin_copysignf(x, y); }
-int __nv_abs(int x) { return x < 0 ? -x : x; }
-long long __nv_llabs(long long x) { return x < 0 ? -x : x; }
-int __nv_isnand(double x) { return x != x; }
-int __nv_isnanf(float x) { return x != x; }
-int __nv_isinfd(double x) { return __builtin_fabs(x) == INFINITE; }
-int __nv_isinff(float x) { return __builtin_fabsf(x) == (float)INFINITE; }
-int __nv_isfinited(double x) { return __builtin_fabs(x) < INFINITE; }
-int __nv_finitef(float x) { return __builtin_fabsf(x) < (float)INFINITE; }
+INLINE double __nv_fmax(double x, double y) { return __builtin_fmax(x, y); }
+INLINE float __nv_fmaxf(float x, float y) { return __builtin_fmaxf(x, y); }
+INLINE double __nv_fmin(double x, double y) { return __builtin_fmin(x, y); }
+INLINE float __nv_fminf(float x, float y) { return __builtin_fminf(x, y); }
+INLINE double __nv_fma(double x, double y, double z) {
+  return __builtin_fma(x, y, z);
+}
+INLINE float __nv_fmaf(float x, float y, float z) {
+  return __builtin_fmaf(x, y, z);
+}
+INLINE double __nv_copysign(double x, double y) {
+  return __builtin_copysign(x, y);
+}
+INLINE float __nv_copysignf(float x, float y) {
+  return __builtin_copysignf(x, y);
+}
+INLINE int __nv_abs(int x) { return x < 0 ? -x : x; }
+INLINE long long __nv_llabs(long long x) { return x < 0 ? -x : x; }
+INLINE int __nv_isnand(double x) { return x != x; }
+INLINE int __nv_isnanf(float x) { return x != x; }
+INLINE int __nv_isinfd(double x) { return __builtin_fabs(x) == INFINITE; }
+INLINE int __nv_isinff(float x) {
+  return __builtin_fabsf(x) == (float)INFINITE;
+}
+INLINE int __nv_isfinited(double x) { return __builtin_fabs(x) < INFINITE; }
+INLINE int __nv_finitef(float x) {
+  return __builtin_fabsf(x) < (float)INFINITE;
+}
