@@ -242,27 +242,8 @@ static SdpaInputs attentionOf(Machine &machine, MhaOp op,
   in.query = &parts.query;
   in.key = &parts.key;
   in.value = &parts.value;
-  in.bias = machine.getOptionalTensor(op.getBias());
-  in.mask = machine.getOptionalTensor(op.getMask());
-  in.lengths = machine.getOptionalTensor(op.getKvLengths());
-  in.sinks = machine.getOptionalTensor(op.getSinks());
-  if (Value offset = op.getQueryOffset())
-    in.offset = machine.get(offset);
-  if (std::optional<APFloat> scale = op.getScale())
-    in.scale = scale->convertToDouble();
-  if (std::optional<APFloat> softcap = op.getSoftcap())
-    in.softcap = softcap->convertToDouble();
-  if (std::optional<WindowAttr> window = op.getWindow()) {
-    in.left = window->getLeft();
-    in.right = window->getRight();
-  }
-  in.causal = op.getCausal();
-  if (!op.getScoreMod().empty())
-    in.scoreMod = &op.getScoreMod();
-  if (!op.getMaskMod().empty())
-    in.maskMod = &op.getMaskMod();
+  readRules(machine, op, in);
   in.outputLayout = Layout::bshd;
-  in.factorBits = machine.getFactorBits(op.getPrecision());
   return in;
 }
 

@@ -382,30 +382,11 @@ static LogicalResult runSdpa(Machine &machine, SdpaOp op) {
   in.value = &machine.getTensor(op.getValue());
   in.keyScale = machine.getOptionalTensor(op.getKeyScale());
   in.valueScale = machine.getOptionalTensor(op.getValueScale());
-  in.bias = machine.getOptionalTensor(op.getBias());
-  in.mask = machine.getOptionalTensor(op.getMask());
-  in.lengths = machine.getOptionalTensor(op.getKvLengths());
-  in.sinks = machine.getOptionalTensor(op.getSinks());
-  if (Value offset = op.getQueryOffset())
-    in.offset = machine.get(offset);
-  if (std::optional<APFloat> scale = op.getScale())
-    in.scale = scale->convertToDouble();
-  if (std::optional<APFloat> softcap = op.getSoftcap())
-    in.softcap = softcap->convertToDouble();
-  if (std::optional<WindowAttr> window = op.getWindow()) {
-    in.left = window->getLeft();
-    in.right = window->getRight();
-  }
-  in.causal = op.getCausal();
-  if (!op.getScoreMod().empty())
-    in.scoreMod = &op.getScoreMod();
-  if (!op.getMaskMod().empty())
-    in.maskMod = &op.getMaskMod();
+  readRules(machine, op, in);
   in.queryLayout = op.getQueryLayout();
   in.keyLayout = op.getKeyLayout();
   in.valueLayout = op.getValueLayout();
   in.outputLayout = op.getOutputLayout();
-  in.factorBits = machine.getFactorBits(op.getPrecision());
   in.weights = bool(op.getWeights());
   SdpaPlaces places{machine.getOptionalTensor(op.getPageTable()),
                     machine.getOptionalTensor(op.getCuSeqlensQ()),

@@ -59,6 +59,31 @@ struct SdpaInputs {
   bool weights = false;
 };
 
+/// Set in `in` what attn.sdpa and attn.mha say alike: which keys count, and how much.
+template <typename Op>
+void readRules(Machine &machine, Op op, SdpaInputs &in) {
+  in.bias = machine.getOptionalTensor(op.getBias());
+  in.mask = machine.getOptionalTensor(op.getMask());
+  in.lengths = machine.getOptionalTensor(op.getKvLengths());
+  in.sinks = machine.getOptionalTensor(op.getSinks());
+  if (Value offset = op.getQueryOffset())
+    in.offset = machine.get(offset);
+  if (std::optional<APFloat> scale = op.getScale())
+    in.scale = scale->convertToDouble();
+  if (std::optional<APFloat> softcap = op.getSoftcap())
+    in.softcap = softcap->convertToDouble();
+  if (std::optional<WindowAttr> window = op.getWindow()) {
+    in.left = window->getLeft();
+    in.right = window->getRight();
+  }
+  in.causal = op.getCausal();
+  if (!op.getScoreMod().empty())
+    in.scoreMod = &op.getScoreMod();
+  if (!op.getMaskMod().empty())
+    in.maskMod = &op.getMaskMod();
+  in.factorBits = machine.getFactorBits(op.getPrecision());
+}
+
 /// What says where the keys and rows of an attention lie; null is absent.
 struct SdpaPlaces {
   const TensorValue *table = nullptr, *rowEnds = nullptr, *keyEnds = nullptr;
