@@ -5,6 +5,8 @@
 
 #include "attn/Execution/Compare.h"
 
+#include "attn/IR/AttnDialect.h"
+
 #include <cmath>
 #include <limits>
 
@@ -31,13 +33,23 @@ static double weightRounding(const ErrorTerms &terms) {
   return bits > 0 ? std::ldexp(1, -bits) : 0;
 }
 
+/// Return how many products an accumulator adds up for each one of numbers.
+static double productsForOne(const ErrorTerms &terms) {
+  return terms.factorBits == getFactorBits(Precision::Tf32x3) ? 3 : 1;
+}
+
+/// Return what sums may cost in another order.
+static double sumTerm(const ErrorTerms &terms) {
+  return 2 * productsForOne(terms) * terms.plainError;
+}
+
 double mlir::attn::outputLimit(const ErrorTerms &terms) {
-  return 2 * terms.plainError +
+  return sumTerm(terms) +
          (scoreTerm(terms) + weightRounding(terms)) * terms.largestValue;
 }
 
 double mlir::attn::lseLimit(const ErrorTerms &terms) {
-  return 2 * terms.plainError + scoreTerm(terms);
+  return sumTerm(terms) + scoreTerm(terms);
 }
 
 /// Return the distance between two elements: 0 for the same infinity or two

@@ -23,9 +23,8 @@
 //
 // Packing alone waits for memory, and the arithmetic does not use it. Next is the next block of keys, or, in the last
 // one, the task that this thread is likely to get: as many tasks on as there are threads. The first and the last product of
-// a strip ask for a few lines every few steps: many at once would keep all others waiting, for a core has few places for
-// lines on their way. Where each strip reads rows of its own, those of the next are asked for. (Rows beyond
-// a tile's end, too: that is no access.)
+// a strip ask for a few lines every few steps: a core has few places for lines on their way, and many at once would keep
+// others waiting. Where each strip reads rows of its own, those of the next are asked for, beyond a tile's end, too.
 
 #include "OpenMPCalls.h"
 

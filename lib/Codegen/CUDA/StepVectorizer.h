@@ -72,6 +72,7 @@ private:
   Value excluded(Value scores);
   Value isExcluded(Value scores);
   Value anyOf(Value conditions);
+  Value onlyOfRows(Value conditions);
   Value addValues(Value p, Value acc);
   StateVectors rescaled(Value scores, const StateVectors &state);
   Value negatedExponent(Value reference);

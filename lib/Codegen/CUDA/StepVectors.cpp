@@ -402,16 +402,38 @@ StateVectors StepVectorizer::run(const StateVectors &before) {
   return state;
 }
 
+/// Return `conditions`, of each score, where they are of a row that is there.
+Value StepVectorizer::onlyOfRows(Value conditions) {
+  auto read = query.getDefiningOp<vector::TransferReadOp>();
+  auto source =
+      read ? dyn_cast<ShapedType>(read.getBase().getType()) : ShapedType();
+  if (!source || source.getRank() != 2 || source.getDimSize(0) == rows)
+    return conditions;
+  Value first = read.getIndices().front(), zero = index(0);
+  Value end = isa<MemRefType>(source)
+                  ? memref::DimOp::create(b, read.getBase(), zero).getResult()
+                  : tensor::DimOp::create(b, read.getBase(), zero).getResult();
+  TileValue row = tile.number(Spread::Rows, b.getIndexType());
+  auto spreadScalar = [&](Value scalar) -> Value {
+    return vector::BroadcastOp::create(b, row.value.getType(), scalar);
+  };
+  row.value = arith::AddIOp::create(b, row.value, spreadScalar(first));
+  row.value = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row.value,
+                                    spreadScalar(end));
+  return arith::AndIOp::create(b, conditions, tile.full(row));
+}
+
 /// Return acc + p . v. Where a value of weight 0 must not be looked at, nothing is
 /// added unless a row of the warp has a weight: a step is then on one key. A weight
-/// of NaN, as rows of padding have it of an infinite key, shows by its sum.
+/// of NaN, as rows of padding have it of an infinite key, shows by its sum; what else
+/// such rows have does not count.
 Value StepVectorizer::addValues(Value p, Value acc) {
   if (!op.getSkipZeros() || matchPattern(op.getSkipZeros(), m_Zero()))
     return product(p, value, acc, /*byKeys=*/true);
   auto type = cast<VectorType>(p.getType());
   Value weighed = arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, p,
                                         splat(b, type, 0.0));
-  Value some = anyOf(weighed);
+  Value some = anyOf(onlyOfRows(weighed));
   auto choice =
       scf::IfOp::create(b, acc.getType(), some, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
