@@ -52,8 +52,8 @@ static constexpr int64_t kLongBlockChannels = 192;
 static constexpr int64_t kPartKeys = 48;
 
 /// Channels of a value that registers add up, 16 rows of a warp; and without matrix
-/// instructions where there are parts of channels to count, too: of 256, sm_90a
-/// spills 104 bytes.
+/// instructions where the query has more than so many, too: of 256 and 256, with
+/// sizes that are not known, sm_80 spills 124 bytes, sm_90a 704.
 static constexpr int64_t kMostSummedChannels = 256, kLeastSummedChannels = 192;
 
 /// Copies of keys that are on their way while one block of them is worked on.
@@ -177,7 +177,7 @@ static int64_t getFoldedRows(const AttentionShape &shape) {
 }
 
 int64_t attn::getValuePart(const AttentionShape &shape, int64_t bits) {
-  bool isTight = bits > 16 && shape.headSize > kMostWholeChannels;
+  bool isTight = bits > 16 && shape.headSize > kLeastSummedChannels;
   int64_t most = isTight ? kLeastSummedChannels : kMostSummedChannels,
           parts = std::max<int64_t>(llvm::divideCeil(shape.valueSize, most), 1);
   return llvm::alignTo(llvm::divideCeil(shape.valueSize, parts), kUnit);
