@@ -285,6 +285,8 @@ static LogicalResult verifyBroadcast(Operation *op, StringRef name,
 }
 
 TensorValue mlir::attn::roundFactors(TensorValue tensor, unsigned bits) {
+  if (bits == 0)
+    return tensor;
   for (Cell &cell : tensor.cells)
     cell.real = roundSignificand(cell.real, bits);
   return tensor;

@@ -6,7 +6,7 @@
 #ifndef ATTN_LIB_TARGET_OPTIMIZER_H
 #define ATTN_LIB_TARGET_OPTIMIZER_H
 
-#include "llvm/IR/OptBisect.h"
+#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 
 namespace mlir::attn {
@@ -37,13 +37,17 @@ private:
   llvm::PassBuilder builder;
 };
 
-/// Keeps the code generator from choosing what all loops count with: loops over
-/// register tiles of a CPU have had that already, and on a GPU one induction variable
-/// for every address takes registers that kernels do not have.
-struct SkipLoopReduction : llvm::OptPassGate {
-  bool isEnabled() const override { return true; }
-  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override {
-    return pass != "Loop Strength Reduction";
+/// The passes of the code generator but those that choose what all loops count with:
+/// loops over register tiles of a CPU have had that already, and on a GPU one
+/// induction variable for every address takes registers that kernels do not have.
+/// Their analyses alone would take a tenth of the code generator's time.
+struct CodeGenPasses : llvm::legacy::PassManager {
+  void add(llvm::Pass *pass) override {
+    llvm::StringRef name = pass->getPassName();
+    if (name != "Loop Strength Reduction" &&
+        name != "Canonicalize Freeze Instructions in Loops")
+      return llvm::legacy::PassManager::add(pass);
+    delete pass;
   }
 };
 

@@ -13,6 +13,7 @@
 //
 // A step is bounded by its number of keys, so that what is padded is excluded.
 
+#include "attn/IR/LinalgBuilder.h"
 #include "attn/Transforms/BlockTask.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -174,7 +175,7 @@ FailureOr<PackedState> BlockTask::buildTileStates(KeyRange range) {
   SmallVector<Value> values = {state->reference, state->sum, state->acc};
   auto choice = scf::IfOp::create(rewriter, loc, ValueRange(values).getTypes(),
                                   again, /*withElseRegion=*/true);
-  choice->setAttr("attn.rare", rewriter.getUnitAttr());
+  choice->setAttr(kRareAttrName, rewriter.getUnitAttr());
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(choice.elseBlock());
   scf::YieldOp::create(rewriter, loc, values);

@@ -141,25 +141,10 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     AttrBuilder<(ins "int64_t":$block_m, "int64_t":$block_n, "int64_t":$rows,
                      "int64_t":$columns, "int64_t":$lanes, "int64_t":$chunk,
                      "bool":$fold_heads, "int64_t":$streams,
-                     "int64_t":$prefetch), [{
-      return $_get($_ctxt, block_m, block_n, rows, columns, lanes, chunk,
-                   fold_heads, streams, prefetch, /*warps=*/0, /*stages=*/0,
-                   Precision::Exact, /*in_place=*/false);
-    }]>,
-    AttrBuilder<(ins "int64_t":$block_m, "int64_t":$block_n, "int64_t":$rows,
-                     "int64_t":$columns, "int64_t":$lanes, "int64_t":$chunk,
-                     "bool":$fold_heads, "int64_t":$streams,
-                     "int64_t":$prefetch, "int64_t":$warps,
-                     "int64_t":$stages), [{
-      return $_get($_ctxt, block_m, block_n, rows, columns, lanes, chunk,
-                   fold_heads, streams, prefetch, warps, stages,
-                   Precision::Exact, /*in_place=*/false);
-    }]>,
-    AttrBuilder<(ins "int64_t":$block_m, "int64_t":$block_n, "int64_t":$rows,
-                     "int64_t":$columns, "int64_t":$lanes, "int64_t":$chunk,
-                     "bool":$fold_heads, "int64_t":$streams,
-                     "int64_t":$prefetch, "int64_t":$warps, "int64_t":$stages,
-                     "::mlir::attn::Precision":$precision), [{
+                     "int64_t":$prefetch, CArg<"int64_t", "0">:$warps,
+                     CArg<"int64_t", "0">:$stages,
+                     CArg<"::mlir::attn::Precision",
+                       "::mlir::attn::Precision::Exact">:$precision), [{
       return $_get($_ctxt, block_m, block_n, rows, columns, lanes, chunk,
                    fold_heads, streams, prefetch, warps, stages, precision,
                    /*in_place=*/false);

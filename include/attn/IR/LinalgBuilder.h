@@ -13,7 +13,9 @@
 
 namespace mlir::attn {
 
-/// On a linalg op that seldom runs: short code is better than fast code.
+/// On a linalg op that seldom runs: short code is better than fast code. On a branch:
+/// its second side, or its first one where there is only one that computes, is taken
+/// in few blocks of a tile.
 inline constexpr llvm::StringLiteral kRareAttrName = "attn.rare";
 
 /// A tensor, and which of its elements an iteration touches: one expression

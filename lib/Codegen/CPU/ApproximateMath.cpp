@@ -151,7 +151,8 @@ struct ApproximateMath
       if (isa<math::ExpOp, math::TanhOp, arith::MaxNumFOp>(op))
         ops.push_back(op);
     });
-    (void)applyOpPatternsGreedily(ops, std::move(patterns));
+    if (failed(applyOpPatternsGreedily(ops, std::move(patterns))))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -11,6 +11,8 @@
 #include "IndexRanges.h"
 #include "KernelSchedule.h"
 
+#include "attn/IR/LinalgBuilder.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -19,10 +21,6 @@
 #include <map>
 
 namespace mlir::attn {
-
-/// Says of a branch that its second side, or its first one where there is only one that
-/// computes, is taken in few blocks of a tile.
-constexpr StringLiteral kRareAttrName = "attn.rare";
 
 /// A thread's part of a vector, one scalar each. Tile: by 16 rows, by the columns
 /// that four lanes share, by row, by column. Row: by 16 rows, by row. Column: by

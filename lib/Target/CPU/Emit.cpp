@@ -112,20 +112,6 @@ static llvm::Error optimize(llvm::Module &module, llvm::TargetMachine &machine,
   return llvm::Error::success();
 }
 
-namespace {
-/// The passes of the code generator but those that choose what loops count with,
-/// whose analyses alone take a tenth of its time.
-struct CodeGenPasses : llvm::legacy::PassManager {
-  void add(llvm::Pass *pass) override {
-    llvm::StringRef name = pass->getPassName();
-    if (name != "Loop Strength Reduction" &&
-        name != "Canonicalize Freeze Instructions in Loops")
-      return llvm::legacy::PassManager::add(pass);
-    delete pass;
-  }
-};
-} // namespace
-
 /// Append the assembly or the object of `module` to `bytes`.
 static llvm::Error generate(llvm::Module &module, llvm::TargetMachine &machine,
                             CpuOutput output, SmallVectorImpl<char> &bytes) {

@@ -6,13 +6,13 @@
 //   declare i32 @attn_rt_open(...)    ->    define internal i32 @attn_rt_open(...) { ... }
 
 #include "attn/Target/CPU/LinkRuntime.h"
+
+#include "../LinkBitcode.h"
+
 #include "attn/Target/CPU/RuntimeFeatures.h"
 #include "attn/Target/CUDA/LinkMath.h"
 
-#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Linker/Linker.h"
-#include "llvm/Transforms/IPO/Internalize.h"
 
 using namespace mlir::attn;
 using llvm::StringRef;
@@ -33,48 +33,19 @@ static constexpr unsigned char kCpuAArch64[] = {
 #include "attn/Target/CPU/RuntimeCpuAArch64.inc"
 };
 
-/// Take away what ties the functions of `module` to the machine that the
-/// compiler was built on.
-static void retarget(llvm::Module &module, const llvm::Module &like) {
-  module.setTargetTriple(like.getTargetTriple());
-  module.setDataLayout(like.getDataLayout());
-  for (llvm::Function &function : module) {
-    for (StringRef name : {"target-cpu", "target-features", "tune-cpu",
-                           "frame-pointer", "min-legal-vector-width"})
-      function.removeFnAttr(name);
-    if (function.isDeclaration())
-      continue;
-    function.addFnAttr(kBaselineAttrName);
-    // The build has optimized it for size; once more would take a third of the
-    // time to compile one attention.
-    for (llvm::Attribute::AttrKind kind :
-         {llvm::Attribute::MinSize, llvm::Attribute::OptimizeForSize,
-          llvm::Attribute::AlwaysInline})
-      function.removeFnAttr(kind);
-    function.addFnAttr(llvm::Attribute::NoInline);
-    function.addFnAttr(llvm::Attribute::OptimizeNone);
-  }
-}
-
-/// Link what `module` calls of `bitcode` into it.
-static llvm::Error linkPart(llvm::Module &module,
-                            llvm::ArrayRef<unsigned char> bitcode) {
-  llvm::MemoryBufferRef buffer(
-      StringRef(reinterpret_cast<const char *>(bitcode.data()), bitcode.size()),
-      "attn runtime");
-  auto part = llvm::parseBitcodeFile(buffer, module.getContext());
-  if (!part)
-    return part.takeError();
-  retarget(**part, module);
-  auto internalize = [](llvm::Module &linked, const llvm::StringSet<> &names) {
-    llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
-      return !value.hasName() || !names.contains(value.getName());
-    });
-  };
-  if (llvm::Linker::linkModules(module, std::move(*part),
-                                llvm::Linker::LinkOnlyNeeded, internalize))
-    return llvm::createStringError("cannot link the run-time library");
-  return llvm::Error::success();
+/// Let `function`, of the run-time library, be for the oldest CPU. The build has
+/// optimized it for size; once more would take a third of the time to compile one
+/// attention.
+static void keep(llvm::Function &function) {
+  if (function.isDeclaration())
+    return;
+  function.addFnAttr(kBaselineAttrName);
+  for (llvm::Attribute::AttrKind kind :
+       {llvm::Attribute::MinSize, llvm::Attribute::OptimizeForSize,
+        llvm::Attribute::AlwaysInline})
+    function.removeFnAttr(kind);
+  function.addFnAttr(llvm::Attribute::NoInline);
+  function.addFnAttr(llvm::Attribute::OptimizeNone);
 }
 
 /// Name the oldest CPU of the architecture where it has a name.
@@ -100,7 +71,7 @@ llvm::Error mlir::attn::linkRuntime(llvm::Module &module) {
   if (triple.getArch() == llvm::Triple::aarch64)
     parts.push_back(kCpuAArch64);
   for (llvm::ArrayRef<unsigned char> part : parts)
-    if (llvm::Error error = linkPart(module, part))
+    if (llvm::Error error = linkBitcode(module, part, "run-time library", keep))
       return error;
   setBaseline(module);
   return linkMath(module);

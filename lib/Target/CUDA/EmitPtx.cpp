@@ -101,7 +101,7 @@ static llvm::Error generate(llvm::Module &module, TargetInfo target,
   optimize(module, **machine, optLevel);
   SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
+  CodeGenPasses passes;
   if ((*machine)->addPassesToEmitFile(passes, stream, nullptr,
                                       llvm::CodeGenFileType::AssemblyFile))
     return llvm::createStringError("LLVM generates no PTX");
@@ -116,8 +116,6 @@ FailureOr<std::string> attn::emitPtx(ModuleOp module, StringRef architecture,
   if (!kernels)
     return failure();
   llvm::LLVMContext context;
-  SkipLoopReduction gate;
-  context.setOptPassGate(gate);
   std::unique_ptr<llvm::Module> llvmModule =
       translateModuleToLLVMIR(*kernels, context, "kernels");
   if (!llvmModule)

@@ -8,13 +8,11 @@
 
 #include "attn/Target/CUDA/LinkMath.h"
 
-#include "llvm/Bitcode/BitcodeReader.h"
+#include "../LinkBitcode.h"
+
 #include "llvm/IR/Module.h"
-#include "llvm/Linker/Linker.h"
-#include "llvm/Transforms/IPO/Internalize.h"
 
 using namespace mlir::attn;
-using llvm::StringRef;
 
 static constexpr unsigned char kMath[] = {
 #include "attn/Target/CUDA/CudaMath.inc"
@@ -30,34 +28,12 @@ static const llvm::Function *findMissing(const llvm::Module &module) {
   return nullptr;
 }
 
-/// Take away what ties the functions of `math` to one machine.
-static void retarget(llvm::Module &math, const llvm::Module &like) {
-  math.setTargetTriple(like.getTargetTriple());
-  math.setDataLayout(like.getDataLayout());
-  for (llvm::Function &function : math)
-    for (StringRef name : {"target-cpu", "target-features", "tune-cpu",
-                           "frame-pointer", "no-trapping-math"})
-      function.removeFnAttr(name);
-}
-
 llvm::Error mlir::attn::linkMath(llvm::Module &module) {
   if (!findMissing(module))
     return llvm::Error::success();
-  llvm::MemoryBufferRef buffer(
-      StringRef(reinterpret_cast<const char *>(kMath), sizeof kMath),
-      "attn math");
-  auto math = llvm::parseBitcodeFile(buffer, module.getContext());
-  if (!math)
-    return math.takeError();
-  retarget(**math, module);
-  auto internalize = [](llvm::Module &linked, const llvm::StringSet<> &names) {
-    llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
-      return !value.hasName() || !names.contains(value.getName());
-    });
-  };
-  if (llvm::Linker::linkModules(module, std::move(*math),
-                                llvm::Linker::LinkOnlyNeeded, internalize))
-    return llvm::createStringError("cannot link the functions of kernels");
+  if (llvm::Error error = linkBitcode(module, kMath, "functions of kernels",
+                                      [](llvm::Function &) {}))
+    return error;
   if (const llvm::Function *missing = findMissing(module))
     return llvm::createStringError(
         "expects functions that kernels have, got a call of '" +
