@@ -105,8 +105,9 @@ void addPolls(LLVM::LLVMFuncOp function, HostCallBuilder &builder, bool track);
 /// they are there: their structs in `module` get a number more, which product it was.
 void trackAccumulators(Operation *module, HostCallBuilder &builder);
 
-/// Rename the functions of libdevice that `module` calls to those of libm.
-/// Fails for those that have no counterpart.
+/// Let `module` call the run time's function for a failed assertion, and leave calls of
+/// functions of real numbers, which are linked in. Fails at a call of any other
+/// function that has no body.
 LogicalResult convertLibraryCalls(Operation *module);
 
 } // namespace mlir::attn
