@@ -95,3 +95,43 @@ func.func @few(%x: tensor<2x3x24xbf16>, %w: tensor<64x24xbf16>) -> tensor<2x3x64
   } -> tensor<2x3x64xbf16>
   return %r : tensor<2x3x64xbf16>
 }
+
+// Of one row, the channels of weights in place are worked on vector by vector; of eight, more of them at a time.
+//
+// CHECK-LABEL: func.func @one_row
+// CHECK: scf.forall
+// CHECK: scf.for {{.*}} = %c0 to %c192 step %c16
+// CHECK: linalg.pack
+func.func @one_row(%x: tensor<1x1x192xf32>, %w: tensor<64x192xf32>) -> tensor<1x1x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<1x1x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x1x64xf32>) -> tensor<1x1x64xf32>
+  %r = linalg.generic {attn.schedule = #attn.schedule<block_m = 1, block_n = 16, rows = 1, columns = 16, lanes = 16,
+      streams = 1>, indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<1x1x192xf32>, tensor<64x192xf32>) outs(%start : tensor<1x1x64xf32>) {
+  ^bb0(%token: f32, %weight: f32, %sum: f32):
+    %product = arith.mulf %token, %weight : f32
+    %next = arith.addf %sum, %product : f32
+    linalg.yield %next : f32
+  } -> tensor<1x1x64xf32>
+  return %r : tensor<1x1x64xf32>
+}
+
+// CHECK-LABEL: func.func @eight_rows
+// CHECK: scf.forall
+// CHECK: scf.for {{.*}} = %c0 to %c192 step %c64
+// CHECK: linalg.pack
+func.func @eight_rows(%x: tensor<1x8x192xf32>, %w: tensor<64x192xf32>) -> tensor<1x8x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<1x8x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x8x64xf32>) -> tensor<1x8x64xf32>
+  %r = linalg.generic {attn.schedule = #few, indexing_maps = [#x, #w, #y],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<1x8x192xf32>, tensor<64x192xf32>) outs(%start : tensor<1x8x64xf32>) {
+  ^bb0(%token: f32, %weight: f32, %sum: f32):
+    %product = arith.mulf %token, %weight : f32
+    %next = arith.addf %sum, %product : f32
+    linalg.yield %next : f32
+  } -> tensor<1x8x64xf32>
+  return %r : tensor<1x8x64xf32>
+}

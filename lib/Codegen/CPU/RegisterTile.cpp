@@ -39,6 +39,12 @@ using namespace mlir::attn;
 static constexpr int64_t kMostAccumulators = 28;
 static constexpr int64_t kMostVectors = 4;
 
+/// Accumulators below which a contraction waits for its own sums, and its steps of
+/// which no loop is made then: past the end of a loop, which it does not foresee, a
+/// processor does not begin the next contraction meanwhile.
+static constexpr int64_t kFewAccumulators = 4;
+static constexpr int64_t kFewSteps = 16;
+
 //===----------------------------------------------------------------------===//
 // The plan
 //===----------------------------------------------------------------------===//
@@ -96,17 +102,16 @@ bool TileEmitter::readsAlongVectors() {
 void TileEmitter::chooseUnrolling() {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   step.assign(ranges.size(), 1);
-  int64_t most = reductions.empty() ||
-                         !llvm::all_of(carried, [](bool c) { return c; }) ||
-                         horizontal || op->hasAttr(kRareAttrName) ||
-                         op.getBody()->getOperations().size() > 5
-                     ? kMostVectors
-                     : kMostAccumulators;
+  contracts = !reductions.empty() &&
+              llvm::all_of(carried, [](bool c) { return c; }) && !horizontal &&
+              !op->hasAttr(kRareAttrName) &&
+              op.getBody()->getOperations().size() <= 5;
+  int64_t most = contracts ? kMostAccumulators : kMostVectors;
   int64_t vectors = masked ? 1 : ranges[vectorDim] / width;
   if (vectors > most)
     vectors = 1;
   step[vectorDim] = vectors * width;
-  if (most != kMostAccumulators)
+  if (!contracts)
     return;
   for (unsigned dim : llvm::reverse(parallels)) {
     if (dim == vectorDim || ShapedType::isDynamic(ranges[dim]) ||
@@ -219,6 +224,13 @@ Value TileEmitter::extentOf(unsigned dim) {
   llvm_unreachable("some operand has every dimension");
 }
 
+/// Return whether `dim` has too few steps for a loop.
+bool TileEmitter::isShort(unsigned dim) {
+  int64_t range = op.getStaticLoopRanges()[dim];
+  return contracts && isReduction(dim) && ShapedType::isStatic(range) &&
+         points.size() < kFewAccumulators && range <= kFewSteps * step[dim];
+}
+
 /// Emit the loop over `dim` round `inner`, with `state` going through it.
 SmallVector<Value> TileEmitter::emitLoop(
     unsigned dim, SmallVector<Value> state,
@@ -226,6 +238,15 @@ SmallVector<Value> TileEmitter::emitLoop(
   int64_t range = op.getStaticLoopRanges()[dim];
   if (range == step[dim])
     return inner(state);
+  if (isShort(dim)) {
+    Value outer = ivs[dim];
+    for (int64_t at = 0; at < range; at += step[dim]) {
+      ivs[dim] = constantIndex(at);
+      state = inner(state);
+    }
+    ivs[dim] = outer;
+    return state;
+  }
   Value upper = extentOf(dim);
   auto loop = scf::ForOp::create(b, loc, zeroIndex, upper,
                                  constantIndex(step[dim]), state);

@@ -48,6 +48,7 @@ private:
   bool isReduction(unsigned dim) {
     return op.getIteratorTypesArray()[dim] == utils::IteratorType::reduction;
   }
+  bool isShort(unsigned dim);
   int64_t unit(unsigned dim) const { return dim == vectorDim ? width : 1; }
 
   Value extentOf(unsigned dim);
@@ -94,6 +95,8 @@ private:
   unsigned vectorDim = 0;
   int64_t width = 1;
   bool masked = false;
+  /// Whether it adds up products.
+  bool contracts = false;
   /// Elements of each dimension that one step handles.
   SmallVector<int64_t> step;
   SmallVector<unsigned> parallels, reductions;
