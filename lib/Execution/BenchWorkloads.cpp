@@ -297,10 +297,10 @@ void mlir::attn::printJson(ArrayRef<const NamedWorkload *> workloads,
   };
   json.object([&] {
     json.attributeArray("workloads", [&] {
-      // Readers know one attention of queries, keys and values, and no regions.
+      // Readers know attention by softmax, with projections or without, and no
+      // regions.
       for (const NamedWorkload *workload : workloads)
-        if (workload->group != kLayers && workload->group != kLinear &&
-            workload->group != kRules)
+        if (workload->group != kLinear && workload->group != kRules)
           json.object([&] { write(*workload); });
     });
   });

@@ -153,6 +153,8 @@ def main():
     for folder in (options.out, options.cache):
         folder.mkdir(parents=True, exist_ok=True)
     workloads = workload.load(options.tools / "attn-bench", options.filter, options.cache / "workloads.json")
+    if not workloads:
+        sys.exit(f"measure.py: expects workloads that peers have, got rules or linear attention by '{options.filter}'")
     result = {"date": datetime.date.today().isoformat(), "command": options.command, "rounds": options.rounds,
               "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
               "about": {}, "rows": []}

@@ -1,11 +1,13 @@
 # Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# ONNX Runtime on the CPU: the standard's Attention, and Microsoft's MultiHeadAttention and GroupQueryAttention, all with
-# inputs and outputs bound once.
+# ONNX Runtime on the CPU: the standard's Attention, and Microsoft's MultiHeadAttention and GroupQueryAttention, layers by
+# Microsoft's Attention with weights that the model holds; all with inputs and outputs bound once.
 import numpy as np
 import onnxruntime
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
+
+from workload import Layer
 
 FEW_ROWS = 16
 KINDS = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.float16): TensorProto.FLOAT16,
@@ -33,14 +35,13 @@ def value_of(array):
 
 
 class Session:
-    """A graph of one node: `inputs` are (name, array) in order, empty names for absent ones."""
+    """A graph: `inputs` and `outputs` are (name, array) in order, empty names for absent ones; so are `constants`."""
 
-    def __init__(self, operator, domain, inputs, outputs, threads, shared=(), **attributes):
+    def __init__(self, nodes, inputs, outputs, threads, shared=(), constants=()):
         graph = helper.make_graph(
-            [helper.make_node(operator, [name for name, _ in inputs], [name for name, _ in outputs], domain=domain,
-                              **attributes)], "g",
-            [helper.make_tensor_value_info(name, kind_of(x), x.shape) for name, x in inputs if name],
-            [helper.make_tensor_value_info(name, kind_of(x), x.shape) for name, x in outputs])
+            nodes, "g", [helper.make_tensor_value_info(name, kind_of(x), x.shape) for name, x in inputs if name],
+            [helper.make_tensor_value_info(name, kind_of(x), x.shape) for name, x in outputs],
+            [numpy_helper.from_array(array, name) for name, array in constants])
         opsets = [helper.make_opsetid("", 23), helper.make_opsetid("com.microsoft", 1)]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
         options = onnxruntime.SessionOptions()
@@ -64,6 +65,12 @@ class Session:
         self.session.run_with_iobinding(self.binding)
 
 
+def one_node(operator, domain, inputs, outputs, threads, shared=(), **attributes):
+    node = helper.make_node(operator, [name for name, _ in inputs], [name for name, _ in outputs], domain=domain,
+                            **attributes)
+    return Session([node], inputs, outputs, threads, shared)
+
+
 def row_major(x):
     """[B, H, M, D] as [B, M, H * D]."""
     b, h, m, d = x.shape
@@ -75,7 +82,7 @@ def standard(w, threads, fold, mask, causal):
     if fold:
         q = q.reshape(w.B, w.G, w.repeats * w.M, w.D)
     inputs = [("q", q), ("k", k), ("v", v)] + ([] if mask is None else [("m", mask)])
-    session = Session("Attention", "", inputs, [("y", np.empty_like(q))], threads, is_causal=int(causal))
+    session = one_node("Attention", "", inputs, [("y", np.empty_like(q))], threads, is_causal=int(causal))
     return session.call, lambda: session.values["y"].numpy().reshape(w.B, w.H, w.M, w.D)
 
 
@@ -89,8 +96,8 @@ def multi_head(w, threads, bias, causal, flat_keys):
     inputs = [("q", row_major(q)), ("k", keys[0]), ("v", keys[1])]
     if bias is not None:
         inputs += [("", None), ("", None), ("b", bias)]
-    session = Session("MultiHeadAttention", "com.microsoft", inputs, [("y", np.empty_like(row_major(q)))], threads,
-                      num_heads=w.H, unidirectional=int(causal))
+    session = one_node("MultiHeadAttention", "com.microsoft", inputs, [("y", np.empty_like(row_major(q)))], threads,
+                       num_heads=w.H, unidirectional=int(causal))
     return session.call, from_rows(session, w)
 
 
@@ -109,9 +116,20 @@ def group_query(w, threads, window):
         inputs += [("", None), ("", None)]
         shared = {}
     inputs += [("lengths", (lengths - 1).astype(np.int32)), ("total", total)]
-    session = Session("GroupQueryAttention", "com.microsoft", inputs, outputs, threads, shared, num_heads=w.H,
-                      kv_num_heads=w.G, local_window_size=window)
+    session = one_node("GroupQueryAttention", "com.microsoft", inputs, outputs, threads, shared, num_heads=w.H,
+                       kv_num_heads=w.G, local_window_size=window)
     return session.call, from_rows(session, w)
+
+
+def layer(w, threads):
+    x, pairs = w.arrays
+    weight = np.concatenate([weight.T for weight, _ in pairs[:3]], axis=1)
+    constants = [("w", weight), ("b", np.concatenate([bias for _, bias in pairs[:3]])),
+                 ("wo", np.ascontiguousarray(pairs[3][0].T)), ("bo", pairs[3][1])]
+    nodes = [helper.make_node("Attention", ["x", "w", "b"], ["a"], domain="com.microsoft", num_heads=w.H),
+             helper.make_node("MatMul", ["a", "wo"], ["p"]), helper.make_node("Add", ["p", "bo"], ["y"])]
+    session = Session(nodes, [("x", x)], [("y", np.empty_like(x))], threads, constants=constants)
+    return session.call, lambda: session.values["y"].numpy()
 
 
 def masks(w):
@@ -133,6 +151,9 @@ def masks(w):
 
 
 def ways(w, threads, library):
+    if isinstance(w, Layer):
+        yield "Attention with projections", lambda: layer(w, threads)
+        return
     for words, mask, causal in masks(w):
         yield f"Attention{words}", lambda m=mask, c=causal: standard(w, threads, False, m, c)
         if w.repeats > 1 and w.M <= FEW_ROWS and not causal:

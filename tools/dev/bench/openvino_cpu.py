@@ -1,10 +1,13 @@
 # Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# OpenVINO on the CPU: ScaledDotProductAttention for latency, with tensors that share numpy's memory.
+# OpenVINO on the CPU: ScaledDotProductAttention for latency, with tensors that share numpy's memory; the weights of a
+# layer are constants of its model.
 import numpy as np
 import openvino
 from openvino import opset13 as op
+
+from workload import Layer
 
 FEW_ROWS = 16
 CORE = openvino.Core()
@@ -29,7 +32,7 @@ def tensor_of(array, kind):
 def run(w, threads, arrays, mask, causal, precision, build):
     """Compile `build(parameters)` for `arrays` and the mask, if there is one."""
     kind = TYPES[w.type]
-    kinds = [kind] * 3
+    kinds = [kind] * len(arrays)
     arrays = [np.ascontiguousarray(array) for array in (arrays if mask is None else [*arrays, mask])]
     if mask is not None:
         kinds.append(openvino.Type.boolean if mask.dtype == bool else kind)
@@ -47,7 +50,7 @@ def run(w, threads, arrays, mask, causal, precision, build):
         data = request.get_output_tensor().data
         if w.type == "bf16" and data.dtype.itemsize == 2 and data.dtype.kind != "V":
             data = (data.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
-        return data.reshape(w.B, w.H, w.M, w.D).astype(np.float64)
+        return data.reshape(w.shape).astype(np.float64)
 
     return request.infer, fetch
 
@@ -69,6 +72,21 @@ def repeat_in_graph(w):
     return build
 
 
+def layer_of(w, pairs):
+    def project(x, pair):
+        weight, bias = (op.constant(array) for array in pair)
+        return op.add(op.matmul(x, weight, False, True), bias)
+
+    def build(parameters, causal):
+        by_heads = np.array([w.B, w.M, w.H, w.D])
+        swap = np.array([0, 2, 1, 3])
+        heads = [op.transpose(op.reshape(project(parameters[0], pair), by_heads, special_zero=False), swap)
+                 for pair in pairs[:3]]
+        rows = op.transpose(op.scaled_dot_product_attention(*heads, causal=causal), swap)
+        return project(op.reshape(rows, np.array(w.shape), special_zero=False), pairs[3])
+    return build
+
+
 def masks(w):
     q, _, _, extra = w.arrays
     if extra is not None:
@@ -87,6 +105,10 @@ def masks(w):
 
 
 def ways(w, threads, library):
+    if isinstance(w, Layer):
+        x, pairs = w.arrays
+        yield "linear, SDPA", lambda: run(w, threads, [x], None, False, w.type, layer_of(w, pairs))
+        return
     q, k, v, _ = w.arrays
     precisions = {"f32": ["f32"], "f64": ["f32"], "f16": ["f16", "f32"], "bf16": ["bf16", "f32"]}[w.type]
     for precision in precisions:

@@ -1,11 +1,15 @@
 # Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# PyTorch on the CPU: scaled_dot_product_attention in every form that says the same, flex_attention for windows.
+# PyTorch on the CPU: scaled_dot_product_attention in every form that says the same, flex_attention for windows, layers as
+# a module or by linear.
 import numpy as np
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import linear
 from torch.nn.functional import scaled_dot_product_attention as attend
+
+from workload import Layer
 
 # Rows up to which heads that share keys are worth calling rows of one head.
 FEW_ROWS = 16
@@ -41,7 +45,7 @@ def way(w, function):
     def call():
         result[0] = function()
 
-    return call, fetch_from(result, (w.B, w.H, w.M, w.D))
+    return call, fetch_from(result, w.shape)
 
 
 def masks(w):
@@ -140,7 +144,52 @@ def flex(w, q, k, v):
     return lambda: compiled(q, k, v, block_mask=block_mask)
 
 
+def joined(pairs):
+    """Weight and bias of query, key and value as one."""
+    return (torch.cat(parts) for parts in zip(*pairs[:3]))
+
+
+def module(w, x, pairs):
+    """torch.nn.MultiheadAttention, which has a fast path for inference."""
+    layer = torch.nn.MultiheadAttention(w.shape[2], w.H, batch_first=True).eval()
+    layer.in_proj_weight.data, layer.in_proj_bias.data = joined(pairs)
+    layer.out_proj.weight.data, layer.out_proj.bias.data = pairs[3]
+    return lambda: layer(x, x, x, need_weights=False)[0]
+
+
+def by_linear(w, x, pairs):
+    def heads(y):
+        return y.view(w.B, w.M, w.H, w.D).transpose(1, 2)
+
+    def call():
+        q, k, v = (heads(linear(x, *pair)) for pair in pairs[:3])
+        return linear(attend(q, k, v).transpose(1, 2).reshape(w.shape), *pairs[3])
+
+    return call
+
+
+def by_one_linear(w, x, pairs):
+    weight, bias = joined(pairs)
+
+    def call():
+        q, k, v = linear(x, weight, bias).view(w.B, w.M, 3, w.H, w.D).permute(2, 0, 3, 1, 4)
+        return linear(attend(q, k, v).transpose(1, 2).reshape(w.shape), *pairs[3])
+
+    return call
+
+
+def layer_ways(w):
+    x, pairs = w.arrays
+    x, pairs = tensor(x), [tuple(map(tensor, pair)) for pair in pairs]
+    yield "MultiheadAttention", lambda: way(w, module(w, x, pairs))
+    yield "linear, sdpa", lambda: way(w, by_linear(w, x, pairs))
+    yield "one linear for query, key and value, sdpa", lambda: way(w, by_one_linear(w, x, pairs))
+
+
 def ways(w, threads, library):
+    if isinstance(w, Layer):
+        yield from layer_ways(w)
+        return
     q, k, v = map(tensor, w.arrays[:3])
     yield from sdpa_ways(w, q, k, v)
     if w.lengths:

@@ -14,7 +14,10 @@ import plot
 
 NAMES = {"ours": "ours", "pytorch": "PyTorch", "onnx_runtime": "ONNX Runtime", "openvino_cpu": "OpenVINO"}
 GROUPS = {"prompts": "Prompts and encoders", "images": "Images and text of any length",
-          "decode": "One token over a cache", "more": "Windows, shared heads, caches, other sizes"}
+          "decode": "One token over a cache", "more": "Windows, shared heads, caches, other sizes",
+          "layers": "Layers, projections included"}
+# The groups of what everyone has.
+COMMON = ("prompts", "images", "decode")
 # What the README shows.
 SHORT = ["prefill-1024", "causal-2048", "prefill-1024-bf16", "vit-197", "clip-77", "decode-8k", "decode-8k-f16"]
 BEGIN, END = "<!-- begin of what bench-peers.sh writes -->", "<!-- end of what bench-peers.sh writes -->"
@@ -77,7 +80,7 @@ def summary(result):
     lines = []
     for threads in threads_of(result):
         rows = [row for row in result["rows"] if row["threads"] == threads]
-        common = [row for row in rows if row["group"] != "more"]
+        common = [row for row in rows if row["group"] in COMMON]
         lines.append(f"{threads} thread{'s' if threads > 1 else ''}: geometric mean of the ratios {number(geometric_mean(common), '.2f')} over "
                      f"{len(common)} common workloads, {number(geometric_mean(rows), '.2f')} over all {len(rows)}")
     return "\n".join(lines)

@@ -9,7 +9,7 @@
 #   {"do": "drop"}                                         {}
 #
 # A runtime is a module with `about()` and `ways(workload, threads, library)`, which yields pairs (way, make): `make()`
-# returns a function that computes once and one that gives the result as an array [B, H, M, D].
+# returns a function that computes once and one that gives the result as an array of the workload's shape.
 import ctypes
 import gc
 import importlib
@@ -19,7 +19,8 @@ import signal
 import sys
 import time
 
-from workload import LIMITS, Workload
+import workload
+from workload import LIMITS
 
 # Calls of a slice at least: the first of them may find cold caches.
 FEWEST = 3
@@ -43,17 +44,17 @@ def slice_of(call, seconds):
 
 
 def load(runtime, request, threads, calls):
-    workload = Workload(request["workload"])
+    w = workload.make(request["workload"])
     ways, best = {}, float("inf")
-    for way, make in runtime.ways(workload, threads, request.get("library")):
+    for way, make in runtime.ways(w, threads, request.get("library")):
         try:
             call, fetch = make()
             call()
             begin = time.perf_counter()
             call()
             ms = (time.perf_counter() - begin) * 1e3
-            error = workload.error(fetch())
-            if not error <= LIMITS[workload.type]:
+            error = w.error(fetch())
+            if not error <= LIMITS[w.type]:
                 raise ValueError(f"wrong: error {error:.1e} of the largest element")
             if ms < min(HOPELESS * best, 1e3 * TRIAL_SECONDS):
                 ms = min(ms, slice_of(call, TRIAL_SECONDS)["ms"])

@@ -1,10 +1,12 @@
 # Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# One workload of attn-bench as numpy sees it: data, which keys count, the exact result of some rows, the work it is.
+# One workload of attn-bench as numpy sees it: data, which keys count, the exact result of some rows, the work it is. An
+# attention is a Workload, one with projections a Layer.
 import functools
 import json
 import subprocess
+import sys
 
 import ml_dtypes
 import numpy as np
@@ -18,10 +20,20 @@ SAMPLES = 24
 
 def load(attn_bench, pattern, path):
     """The workloads that attn-bench has under names like `pattern`; `path` is a file to write."""
-    subprocess.run([attn_bench, "--list", f"--filter={pattern}", f"--json={path}"], check=True,
-                   stdout=subprocess.DEVNULL)
+    status = subprocess.run([attn_bench, "--list", f"--filter={pattern}", f"--json={path}"],
+                            stdout=subprocess.DEVNULL).returncode
+    if status:
+        sys.exit(status)
     with open(path) as file:
-        return [Workload(entry) for entry in json.load(file)["workloads"]]
+        return [make(entry) for entry in json.load(file)["workloads"]]
+
+
+def make(entry):
+    return (Layer if entry["group"] == "layers" else Workload)(entry)
+
+
+def draw(random, *shape, kind):
+    return random.uniform(-1, 1, shape).astype(np.float64 if kind == np.float64 else np.float32).astype(kind)
 
 
 class Workload:
@@ -34,6 +46,11 @@ class Workload:
         self.M, self.N, self.D = entry["rows"], entry["keys"], entry["head_size"]
         self.causal, self.scores = entry["causal"], entry["scores"]
         self.left, self.right, self.lengths = entry["left"], entry["right"], entry["lengths"]
+
+    @property
+    def shape(self):
+        """Of the result."""
+        return self.B, self.H, self.M, self.D
 
     @property
     def repeats(self):
@@ -88,19 +105,21 @@ class Workload:
     def arrays(self):
         """Query, key, value [B, heads, length, D] and mask or bias, the same in every process."""
         random = np.random.default_rng(0)
-
-        def draw(*shape, kind):
-            return random.uniform(-1, 1, shape).astype(np.float64 if kind == np.float64 else np.float32).astype(kind)
-
         kind = TYPES[self.type]
-        q = draw(self.B, self.H, self.M, self.D, kind=kind)
-        k, v = (draw(self.B, self.G, self.N, self.D, kind=kind) for _ in range(2))
+        q = draw(random, self.B, self.H, self.M, self.D, kind=kind)
+        k, v = (draw(random, self.B, self.G, self.N, self.D, kind=kind) for _ in range(2))
         extra = None
         if self.scores == "mask":
             extra = random.random((1, 1, self.M, self.N)) > 0.3
         elif self.scores == "bias":
-            extra = draw(1, self.H, self.M, self.N, kind=np.float32)
+            extra = draw(random, 1, self.H, self.M, self.N, kind=np.float32)
         return q, k, v, extra
+
+    @property
+    def inputs(self):
+        """The arguments of our function."""
+        q, k, v, extra = self.arrays
+        return [q, k, v, *([] if extra is None else [extra]), *([np.array(self.lengths, np.int32)] if self.lengths else [])]
 
     @functools.cached_property
     def samples(self):
@@ -124,6 +143,54 @@ class Workload:
         return result
 
     def error(self, output):
-        """The largest error of `output` [B, H, M, D] in the sampled rows, relative to their largest element."""
+        """The largest error of `output` in the sampled rows, relative to their largest element."""
         worst = max(np.abs(output[index].astype(np.float64) - exact).max() for index, exact in self.samples)
         return float(worst / max(np.abs(exact).max() for _, exact in self.samples))
+
+
+class Layer(Workload):
+    """Self-attention of tokens [B, M, C], C = H D, with weights [out, in] and biases of query, key, value and output."""
+
+    @property
+    def shape(self):
+        return self.B, self.M, self.H * self.D
+
+    @property
+    def operations(self):
+        channels = self.H * self.D
+        return 8 * self.B * self.M * channels**2 + super().operations
+
+    @property
+    def read_bytes(self):
+        channels = self.H * self.D
+        return np.dtype(TYPES[self.type]).itemsize * (4 * channels * (channels + 1) + self.B * self.M * channels)
+
+    @functools.cached_property
+    def arrays(self):
+        """Tokens, and a list of four pairs of weight and bias."""
+        random = np.random.default_rng(0)
+        kind, channels = TYPES[self.type], self.H * self.D
+        x = draw(random, *self.shape, kind=kind)
+        # Results as large as the tokens, as in a model.
+        scale = kind(np.sqrt(3 / channels))
+        return x, [(draw(random, channels, channels, kind=kind) * scale, draw(random, channels, kind=kind))
+                   for _ in range(4)]
+
+    @property
+    def inputs(self):
+        x, pairs = self.arrays
+        return [x, *(array for pair in pairs for array in pair)]
+
+    @functools.cached_property
+    def samples(self):
+        x, *pairs = (np.asarray(array, np.float64) for array in self.inputs)
+        weights, biases = pairs[::2], pairs[1::2]
+
+        def heads(i):
+            y = x @ weights[i].T + biases[i]
+            return y.reshape(self.B, self.M, self.H, self.D).swapaxes(1, 2)
+
+        s = heads(0) @ heads(1).swapaxes(2, 3) / np.sqrt(self.D)
+        p = np.exp(s - s.max(axis=-1, keepdims=True))
+        o = (p / p.sum(axis=-1, keepdims=True)) @ heads(2)
+        return [((), o.swapaxes(1, 2).reshape(self.shape) @ weights[3].T + biases[3])]

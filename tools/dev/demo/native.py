@@ -50,17 +50,18 @@ class Library:
         self.call("attention_layer", (x, lengths, *weights), (output,))
         return output
 
-    def pack(self, *weights):
-        """The weights of a layer, without the biases, as one block, on a cache line."""
+    def pack(self, name, weights):
+        """The weights of the layer that `name` computes, without the biases, as one block, on a cache line."""
         size = describe(np.empty(0, np.float32))
         tensors = [*map(describe, weights), size]
         message = ctypes.create_string_buffer(512)
-        if self.library.attention_layer_pack_shape(*map(ctypes.byref, tensors), message, ctypes.c_size_t(512)):
+        shape = getattr(self.library, f"{name}_pack_shape")
+        if shape(*map(ctypes.byref, tensors), message, ctypes.c_size_t(len(message))):
             raise RuntimeError(message.value.decode())
         room = np.empty(size.shape[0] + 16, np.float32)
         start = -room.ctypes.data % 64 // 4
         block = room[start:start + size.shape[0]]
-        self.call("attention_layer_pack", weights, (block,))
+        self.call(f"{name}_pack", weights, (block,))
         return block
 
     def attention_layer_packed(self, x, lengths, block, *biases):
