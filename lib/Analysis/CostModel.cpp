@@ -177,6 +177,26 @@ static int64_t chooseRows(int64_t taskRows, bool manyRegisters, bool few) {
   return rows == 8 ? fittingRows(rows, taskRows) : rows;
 }
 
+/// Return about how many keys a block has for many rows: `keyBytes` are those of a
+/// key and its value, `scoreBytes` those of its scores in a strip.
+static int64_t chooseKeys(const AttentionShape &shape, int64_t keyBytes,
+                          int64_t scoreBytes, int64_t columns,
+                          const TargetInfo &target, bool skipsBlocks) {
+  int64_t keys = kBlockKeys;
+  if (!skipsBlocks && kLongBlockKeys * keyBytes <= target.l2Bytes / 4 &&
+      kLongBlockKeys * scoreBytes <= target.l1Bytes * 2 / 3)
+    keys = kLongBlockKeys;
+  while (keys > columns && keys * keyBytes > target.l2Bytes / 2)
+    keys /= 2;
+  // All keys in one block, where their panels and a strip's scores stay in the
+  // cache: strips are finished one by one, and no state is kept.
+  if (!skipsBlocks && ShapedType::isStatic(shape.keys) && shape.keys > keys &&
+      shape.keys * keyBytes <= target.l2Bytes / 2 &&
+      shape.keys * scoreBytes <= target.l1Bytes * 2 / 3)
+    keys = shape.keys;
+  return keys;
+}
+
 ScheduleAttr attn::chooseSchedule(MLIRContext *context,
                                   const AttentionShape &shape, int64_t bits,
                                   const TargetInfo &target, bool few,
@@ -195,21 +215,10 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
   int64_t columns = vectors * lanes;
 
   int64_t bytes = bits / 8, most = getKeyBytes(shape, bytes);
-  int64_t keys = kBlockKeys;
-  if (!skipsBlocks && kLongBlockKeys * most <= target.l2Bytes / 4 &&
-      kLongBlockKeys * rows * bytes <= target.l1Bytes * 2 / 3)
-    keys = kLongBlockKeys;
-  while (keys > columns && keys * most > target.l2Bytes / 2)
-    keys /= 2;
-  // All keys in one block, where their panels and a strip's scores stay in the
-  // cache: strips are finished one by one, and no state is kept.
-  if (!few && !skipsBlocks && ShapedType::isStatic(shape.keys) &&
-      shape.keys > keys && shape.keys * most <= target.l2Bytes / 2 &&
-      shape.keys * rows * bytes <= target.l1Bytes * 2 / 3)
-    keys = shape.keys;
-  if (few)
-    keys = std::clamp<int64_t>(kStreamedBytes / most * 2,
-                               512 * most > kCopiedBytes ? 256 : 512, 4096);
+  int64_t keys =
+      few ? std::clamp<int64_t>(kStreamedBytes / most * 2,
+                                512 * most > kCopiedBytes ? 256 : 512, 4096)
+          : chooseKeys(shape, most, rows * bytes, columns, target, skipsBlocks);
   int64_t chunkKeys = kChunkBlocks * evenBlock(shape.keys, keys, columns);
   if (eight)
     keys = std::min(keys / 2,
