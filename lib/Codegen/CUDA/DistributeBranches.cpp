@@ -41,9 +41,11 @@ LogicalResult FragmentDistributor::distributeRare(Block &block) {
   auto outerColumns = columnIndices;
   Value outerThread = thread, outerGroup = group, outerColumn = firstColumn;
   OpBuilder outer = positions;
+  bool wasRare = std::exchange(isRare, true);
   Operation *anchor = renewPositions();
   LogicalResult done = distribute(block);
   anchor->erase();
+  isRare = wasRare;
   positions = outer;
   thread = outerThread;
   group = outerGroup;
@@ -82,9 +84,10 @@ LogicalResult FragmentDistributor::distributeIf(scf::IfOp op) {
       to->getTerminator()->erase();
     b.setInsertionPointToEnd(to);
     // Loops of exact products have registers for what waits for another branch.
-    bool isRare = op->hasAttr(kRareAttrName) && from == rare &&
-                  (side == kMatrixSide || isInside || !openLoop);
-    if (failed(isRare ? distributeRare(*from) : distribute(*from)))
+    bool isMatrix = side == kMatrixSide || tf32Parts > 0;
+    bool isSeldom = op->hasAttr(kRareAttrName) && from == rare &&
+                    (isMatrix || isInside || !openLoop);
+    if (failed(isSeldom ? distributeRare(*from) : distribute(*from)))
       return failure();
     // LLVM does not join what both sides do last: what the one has read for it, and
     // the other, would wait in registers.

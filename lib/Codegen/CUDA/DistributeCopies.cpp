@@ -322,7 +322,8 @@ LogicalResult attn::distributeCopy(FragmentDistributor &d,
       "attn.aligned");
   if (known && known.getValue()) {
     copy.isSmall = true;
-    copy.rowsAhead = countRowsAhead(op);
+    if (!d.isRare)
+      copy.rowsAhead = countRowsAhead(op);
     copy.locate();
     copy.copyChunks();
     return success();

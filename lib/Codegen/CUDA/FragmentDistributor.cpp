@@ -284,7 +284,9 @@ LogicalResult FragmentDistributor::distributeFor(scf::ForOp op) {
     if (isNarrow)
       number = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), number);
     scalars.map(op.getInductionVar(), number);
-    if (failed(distribute(*op.getBody())))
+    // Nor does anything wait for a later block of such a loop.
+    Block &body = *op.getBody();
+    if (failed(isRare ? distributeRare(body) : distribute(body)))
       return failure();
     SmallVector<Value> yielded;
     flatten(op.getYieldedValues(), yielded);

@@ -132,6 +132,9 @@ public:
   Value countUp(Value first, Value step);
   /// The loop whose body is being built; null outside of one.
   scf::ForOp openLoop;
+  /// Whether what is being built is seldom run, and does without what waits for it in
+  /// registers.
+  bool isRare = false;
 
   // Warps.
   Value shuffleXor(Value value, int64_t lanes);

@@ -113,3 +113,46 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Nor does a loop in such a branch keep anything of rows and columns from one iteration to the next. Of f32 that holds with
+// matrix instructions.
+//
+// CHECK-LABEL: gpu.func @rare_loop
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK: %[[SAME:.*]] = nvvm.shfl.sync idx
+// CHECK: scf.for
+// CHECK-NEXT: %[[AGAIN:.*]] = nvvm.shfl.sync idx {{.*}}, %[[SAME]]
+// CHECK: arith.andi %[[AGAIN]], %c31_i32
+gpu.module @kernels {
+  gpu.func @rare_loop(%o: memref<16x16xf32>, %some: i1, %n: i32) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>,
+                  attn.schedule = #attn.schedule<block_m = 16, block_n = 16, rows = 16, columns = 16, lanes = 4, warps = 1, stages = 2, precision = tf32>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c9 = arith.constant 9 : index
+    %x = arith.constant dense<1.0> : vector<16x16xf32>
+    %y = arith.constant dense<2.0> : vector<16x16xf32>
+    %r = scf.for %a = %c0 to %c9 step %c1 iter_args(%u = %x) -> vector<16x16xf32> {
+      %s = scf.if %some -> vector<16x16xf32> {
+        %t = scf.for %e = %c0 to %c9 step %c1 iter_args(%v = %u) -> vector<16x16xf32> {
+          %i = vector.step : vector<16xindex>
+          %w = arith.index_cast %i : vector<16xindex> to vector<16xi32>
+          %most = vector.broadcast %n : i32 to vector<16xi32>
+          %is = arith.cmpi slt, %w, %most : vector<16xi32>
+          %all = vector.broadcast %is : vector<16xi1> to vector<16x16xi1>
+          %k = arith.select %all, %v, %y : vector<16x16xi1>, vector<16x16xf32>
+          scf.yield %k : vector<16x16xf32>
+        }
+        scf.yield %t : vector<16x16xf32>
+      } else {
+        scf.yield %u : vector<16x16xf32>
+      } {attn.rare}
+      scf.yield %s : vector<16x16xf32>
+    }
+    vector.transfer_write %r, %o[%c0, %c0] {in_bounds = [true, true]} : vector<16x16xf32>, memref<16x16xf32>
+    gpu.return
+  }
+}
