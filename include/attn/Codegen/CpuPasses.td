@@ -181,10 +181,11 @@ def PlaceScratch : Pass<"attn-place-scratch", "::mlir::ModuleOp"> {
 }
 
 def ForallToOpenMP : Pass<"convert-attn-forall-to-openmp"> {
-  let summary = "parallel loops as OpenMP loops with dynamic scheduling";
+  let summary = "parallel loops as OpenMP regions whose threads take tasks";
   let description = [{
-    Replaces every outermost `scf.forall` on buffers by an OpenMP loop from which
-    a thread takes the next iteration when it is done with one.
+    Replaces every outermost `scf.forall` on buffers by a parallel region of OpenMP.
+    Its tasks are cut into as many parts as there are threads. A thread takes the
+    tasks of its own part one by one, and then, from the end, what others have left.
 
     ```mlir
     scf.forall (%i) in (%n) { ... }
@@ -193,16 +194,25 @@ def ForallToOpenMP : Pass<"convert-attn-forall-to-openmp"> {
     becomes
 
     ```mlir
+    %left = memref.alloca() : memref<64x16xi64>
+    scf.for %part = %c0 to %parts step %c1 { memref.store %all, %left[%part, %c0] }
     omp.parallel {
-      omp.wsloop schedule(dynamic = %c1 : i32) {
-        omp.loop_nest (%i) : index = (%c0) to (%n) step (%c1_0) { ... }
+      scf.for %k = %c0 to %parts step %c1 {
+        scf.while : () -> index {
+          %were = memref.atomic_rmw addi %change, %left[%part, %c0]
+          ...
+          scf.condition(%is_left) %task : index
+        } do { ... }
       }
       omp.terminator
     }
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::omp::OpenMPDialect"];
+                           "::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::omp::OpenMPDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def EmitEntries : Pass<"attn-emit-entries", "::mlir::ModuleOp"> {

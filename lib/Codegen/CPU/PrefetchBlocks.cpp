@@ -22,11 +22,9 @@
 //         ...
 //
 // Packing alone waits for memory, and the arithmetic does not use it. Next is the next block of keys, or, in the last
-// one, the task that this thread is likely to get: as many tasks on as there are threads. The first and the last product of
+// one, the task that this thread is likely to get, the one that follows. The first and the last product of
 // a strip ask for a few lines every few steps: a core has few places for lines on their way, and many at once would keep
 // others waiting. Where each strip reads rows of its own, those of the next are asked for, beyond a tile's end, too.
-
-#include "OpenMPCalls.h"
 
 #include "attn/Codegen/CpuPasses.h"
 
@@ -192,8 +190,7 @@ IRMapping BlockPrefetcher::nextTask(scf::ForallOp task) {
     total = fold<arith::MulIOp>(total, size);
     counts.push_back(size);
   }
-  Value later =
-      fold<arith::AddIOp>(number, callOpenMP(b, loc, "omp_get_num_threads"));
+  Value later = fold<arith::AddIOp>(number, index(1));
   Value exists =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, later, total);
   Value left = arith::SelectOp::create(b, loc, exists, later, number);
