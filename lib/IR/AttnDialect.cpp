@@ -58,6 +58,17 @@ void AttnDialect::initialize() {
 // Attributes
 //===----------------------------------------------------------------------===//
 
+/// Rows or keys of a block at most, and rows, columns, lanes or streams of a tile,
+/// each of which is code of its own; and elements of a tile.
+static constexpr int64_t kMostBlock = 1 << 24, kMostTile = 1024,
+                         kMostTileElements = 16 * 1024;
+
+/// Warps of a block of threads at most, and blocks of keys that one holds.
+static constexpr int64_t kMostWarps = 32, kMostStages = 16;
+
+/// Sums that a warp has registers for: 255 of each of 32 threads, and none beside.
+static constexpr int64_t kMostWarpSums = 255 * 32;
+
 LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  std::optional<int64_t> left,
                                  std::optional<int64_t> right) {
@@ -73,8 +84,9 @@ LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 /// Fails unless a block of `warps` warps can work on tiles of these sizes.
 static LogicalResult verifyWarps(function_ref<InFlightDiagnostic()> emitError,
-                                 int64_t blockM, int64_t rows, int64_t columns,
-                                 int64_t lanes, int64_t warps) {
+                                 int64_t blockM, int64_t blockN, int64_t rows,
+                                 int64_t columns, int64_t lanes,
+                                 int64_t warps) {
   // schedule-C9
   if (rows % 16 != 0)
     return emitError()
@@ -87,22 +99,49 @@ static LogicalResult verifyWarps(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects 'lanes' of a thread to be 2 or 4 and "
                           "'columns' to be those of 4 threads, got "
                        << lanes << " and " << columns;
+  // schedule-C15
+  if (rows * blockN > kMostWarpSums)
+    return emitError() << "expects 'rows' times 'block_n' of a warp to be at "
+                          "most "
+                       << kMostWarpSums << ", got " << rows << " and "
+                       << blockN;
   return success();
 }
 
-LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+/// Fails unless each size of a schedule is one that code can be made for.
+static LogicalResult
+verifySizes(function_ref<InFlightDiagnostic()> emitError,
+            ArrayRef<std::tuple<StringRef, int64_t, int64_t>> sizes) {
+  for (auto [name, size, most] : sizes) {
+    // schedule-C1
+    if (size <= 0)
+      return emitError() << "expects '" << name << "' to be positive, got "
+                         << size;
+    // schedule-C13
+    if (size > most)
+      return emitError() << "expects '" << name << "' to be at most " << most
+                         << ", got " << size;
+  }
+  return success();
+}
+
+/// Fails unless `size`, called `name`, is from 0 to `most`.
+static LogicalResult verifyCount(function_ref<InFlightDiagnostic()> emitError,
+                                 StringRef name, int64_t size, int64_t most) {
+  if (size < 0)
+    return emitError() << "expects '" << name << "' to be at least 0, got "
+                       << size;
+  if (size > most)
+    return emitError() << "expects '" << name << "' to be at most " << most
+                       << ", got " << size;
+  return success();
+}
+
+/// Fails unless what must divide what does.
+static LogicalResult verifyDivides(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t blockM, int64_t blockN, int64_t rows,
                                    int64_t columns, int64_t lanes,
-                                   int64_t chunk, bool, int64_t streams,
-                                   int64_t prefetch, int64_t warps,
-                                   int64_t stages, Precision precision,
-                                   bool inPlace) {
-  // schedule-C1
-  if (blockM <= 0 || blockN <= 0 || rows <= 0 || columns <= 0 || lanes <= 0)
-    return emitError() << "expects the sizes of a schedule to be positive";
-  // schedule-C2
-  if (chunk < 0)
-    return emitError() << "expects 'chunk' to be at least 0, got " << chunk;
+                                   int64_t chunk) {
   // schedule-C3
   if (columns % lanes != 0)
     return emitError() << "expects 'columns' to be a multiple of 'lanes', got "
@@ -120,20 +159,43 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (chunk % blockN != 0)
     return emitError() << "expects 'chunk' to be a multiple of 'block_n', got "
                        << chunk << " and " << blockN;
-  // schedule-C7
-  if (streams < 0)
-    return emitError() << "expects 'streams' to be at least 0, got " << streams;
-  if (prefetch < 0)
-    return emitError() << "expects 'prefetch' to be at least 0, got "
-                       << prefetch;
-  // schedule-C8
-  if (warps < 0)
-    return emitError() << "expects 'warps' to be at least 0, got " << warps;
-  if (stages < 0)
-    return emitError() << "expects 'stages' to be at least 0, got " << stages;
-  if (warps > 0 &&
-      failed(verifyWarps(emitError, blockM, rows, columns, lanes, warps)))
+  return success();
+}
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t blockM, int64_t blockN, int64_t rows,
+                                   int64_t columns, int64_t lanes,
+                                   int64_t chunk, bool, int64_t streams,
+                                   int64_t prefetch, int64_t warps,
+                                   int64_t stages, Precision precision,
+                                   bool inPlace) {
+  // schedule-C2, schedule-C7, schedule-C8
+  if (failed(verifySizes(emitError, {{"block_m", blockM, kMostBlock},
+                                     {"block_n", blockN, kMostBlock},
+                                     {"rows", rows, kMostTile},
+                                     {"columns", columns, kMostTile},
+                                     {"lanes", lanes, kMostTile}})) ||
+      failed(verifyCount(emitError, "chunk", chunk, INT64_MAX)) ||
+      failed(verifyCount(emitError, "streams", streams, kMostTile)) ||
+      failed(verifyCount(emitError, "prefetch", prefetch, INT64_MAX)) ||
+      failed(verifyCount(emitError, "warps", warps, kMostWarps)) ||
+      failed(verifyCount(emitError, "stages", stages, kMostStages)) ||
+      failed(verifyDivides(emitError, blockM, blockN, rows, columns, lanes,
+                           chunk)))
     return failure();
+  if (warps > 0 && failed(verifyWarps(emitError, blockM, blockN, rows, columns,
+                                      lanes, warps)))
+    return failure();
+  // schedule-C14
+  if (streams == 0 && !llvm::isPowerOf2_64(columns))
+    return emitError() << "expects 'columns' to be a power of two without "
+                          "'streams', got "
+                       << columns;
+  // schedule-C13
+  if (rows * columns > kMostTileElements)
+    return emitError() << "expects 'rows' times 'columns' to be at most "
+                       << kMostTileElements << ", got " << rows << " and "
+                       << columns;
   // schedule-C11
   if (precision != Precision::Exact && (warps == 0 || lanes != 4))
     return emitError() << "expects 'warps' and 4 'lanes' with a 'precision' of "

@@ -15,6 +15,7 @@
 // rows as `attn.few_schedule`. On a GPU an op whose value has more channels than a block of threads adds up is several.
 
 #include "attn/Transforms/SelectSchedule.h"
+#include "GivenSchedules.h"
 #include "ValueParts.h"
 
 #include "attn/Analysis/CostModel.h"
@@ -53,8 +54,7 @@ static void writeSchedule(SdpaOp op, ScheduleAttr schedule) {
       << remark::metric("chunk", schedule.getChunk());
 }
 
-/// Return `schedule` for keys in one piece, and all packed.
-static ScheduleAttr withoutChunks(ScheduleAttr schedule) {
+ScheduleAttr attn::withoutChunks(ScheduleAttr schedule) {
   return ScheduleAttr::get(
       schedule.getContext(), schedule.getBlockM(), schedule.getBlockN(),
       schedule.getRows(), schedule.getColumns(), schedule.getLanes(),
@@ -139,9 +139,8 @@ ScheduleAttr attn::chooseSchedule(SdpaOp op, const TargetInfo &target,
   return canSplitKeys(op) || best.getInPlace() ? best : withoutChunks(best);
 }
 
-/// Give `op` two schedules, under a test whether it has at most `most` rows.
-static void branchOnRows(OpBuilder &b, SdpaOp op, int64_t most,
-                         function_ref<ScheduleAttr(bool few)> choose) {
+void attn::branchOnRows(OpBuilder &b, SdpaOp op, int64_t most,
+                        function_ref<ScheduleAttr(bool few)> choose) {
   Location loc = op.getLoc();
   b.setInsertionPoint(op);
   Value rows =
@@ -259,29 +258,39 @@ static bool isForBlocks(SdpaOp op) {
          shape.valueSize <= kMostValueChannels;
 }
 
+/// Return whether heads of `op` may share a tile: not with rows of a bias or a mask,
+/// which are read where they are, head by head.
+static bool foldsRows(SdpaOp op) {
+  return canSplitKeys(op) && !op.getBias() && !op.getMask();
+}
+
+/// Return how a block of threads works on `op` with few or many rows; null where none
+/// can.
+static ScheduleAttr chooseBlockSchedule(SdpaOp op, const TargetInfo &target,
+                                        bool few) {
+  int64_t bits = getElementTypeOrSelf(op.getQuery()).getIntOrFloatBitWidth();
+  AttentionShape shape = AttentionShape::get(op);
+  shape.valueSize = getValuePart(shape, bits);
+  bool splits = canSplitKeys(op);
+  ScheduleAttr schedule = chooseBlockSchedule(
+      op.getContext(), shape, bits, target, few, foldsRows(op),
+      op.getPrecision().value_or(Precision::Exact));
+  if (op.isPaged())
+    schedule = withPagedBlocks(schedule, op);
+  return splits || !schedule ? schedule : withoutChunks(schedule);
+}
+
 /// Give `op` the schedule of a block of threads, if it can have one; else it is
 /// computed by its definition.
 static void setBlockSchedule(OpBuilder &b, SdpaOp op,
                              const TargetInfo &target) {
   if (!isForBlocks(op))
     return;
-  int64_t bits = getElementTypeOrSelf(op.getQuery()).getIntOrFloatBitWidth();
-  AttentionShape shape = AttentionShape::get(op);
-  shape.valueSize = getValuePart(shape, bits);
-  // Rows of a bias or a mask are read where they are, head by head.
-  bool splits = canSplitKeys(op),
-       folds = splits && !op.getBias() && !op.getMask();
-  auto choose = [&](bool few) {
-    ScheduleAttr schedule =
-        chooseBlockSchedule(op.getContext(), shape, bits, target, few, folds,
-                            op.getPrecision().value_or(Precision::Exact));
-    if (op.isPaged())
-      schedule = withPagedBlocks(schedule, op);
-    return splits || !schedule ? schedule : withoutChunks(schedule);
-  };
+  auto choose = [&](bool few) { return chooseBlockSchedule(op, target, few); };
   if (!choose(/*few=*/true) || !choose(/*few=*/false))
     return;
-  int64_t most = getFewBlockRows(shape, folds);
+  AttentionShape shape = AttentionShape::get(op);
+  int64_t most = getFewBlockRows(shape, foldsRows(op));
   if (ShapedType::isDynamic(shape.rows))
     return branchOnRows(b, op, most, choose);
   writeSchedule(op, choose(shape.rows <= kFewBlockRows));
@@ -372,25 +381,6 @@ static void setBlockSchedule(linalg::GenericOp op) {
                   element.getIntOrFloatBitWidth(), getPrecision(op)));
 }
 
-/// Remove schedules that no GPU can follow: those without warps.
-static void removeSchedulesOfProcessors(Operation *root) {
-  root->walk([](Operation *op) {
-    auto remove = [&](auto attention) {
-      ScheduleAttr schedule = attention.getScheduleAttr();
-      if (schedule && schedule.getWarps() == 0)
-        attention.removeScheduleAttr();
-      attention->removeDiscardableAttr(kFewScheduleAttrName);
-    };
-    llvm::TypeSwitch<Operation *>(op)
-        .Case<SdpaOp, LinearAttentionOp>(remove)
-        .Case([](linalg::GenericOp generic) {
-          auto schedule = generic->getAttrOfType<ScheduleAttr>("attn.schedule");
-          if (schedule && schedule.getWarps() == 0)
-            generic->removeDiscardableAttr("attn.schedule");
-        });
-  });
-}
-
 /// Cut attentions that blocks of threads work on, where their values have too many
 /// channels.
 static void splitValues(Operation *root) {
@@ -408,14 +398,18 @@ namespace {
 struct SelectSchedule : public attn::impl::SelectScheduleBase<SelectSchedule> {
   void runOnOperation() override {
     TargetInfo target = TargetInfo::get(getOperation());
-    if (target.isCuda())
-      removeSchedulesOfProcessors(getOperation());
-    SmallVector<SdpaOp> ops;
-    getOperation()->walk([&](SdpaOp op) {
-      if (!op.getSchedule())
-        ops.push_back(op);
-    });
+    removeForeignSchedules(getOperation(), target.isCuda());
+    SmallVector<SdpaOp> ops, given;
+    getOperation()->walk(
+        [&](SdpaOp op) { (op.getSchedule() ? given : ops).push_back(op); });
     OpBuilder builder(&getContext());
+    for (SdpaOp op : given)
+      if (failed(acceptGivenSchedule(
+              builder, op,
+              target.isCuda() && isForBlocks(op)
+                  ? chooseBlockSchedule(op, target, /*few=*/false)
+                  : ScheduleAttr())))
+        return signalPassFailure();
     SmallVector<linalg::GenericOp> projections;
     getOperation()->walk([&](linalg::GenericOp op) {
       if (!op->hasAttr("attn.schedule") && isProjection(op))

@@ -30,7 +30,7 @@ func.func @negative_right(%q: tensor<1x4x8x16xf32>,
 func.func @no_rows(%q: tensor<1x4x8x16xf32>,
     %k: tensor<1x2x10x16xf32>,
     %v: tensor<1x2x10x32xf32>) {
-  // expected-error @below {{expects the sizes of a schedule to be positive}}
+  // expected-error @below {{expects 'rows' to be positive, got 0}}
   attn.sdpa %q, %k, %v schedule = <block_m = 64, block_n = 64, rows = 0, columns = 32, lanes = 16>
     : tensor<1x4x8x16xf32>, tensor<1x2x10x16xf32>, tensor<1x2x10x32xf32>
     -> tensor<1x4x8x32xf32>
