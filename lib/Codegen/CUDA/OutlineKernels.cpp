@@ -215,6 +215,9 @@ static bool areSame(gpu::GPUFuncOp a, gpu::GPUFuncOp b) {
 static void shareKernels(func::FuncOp function, gpu::GPUModuleOp kernels) {
   SmallVector<gpu::GPUFuncOp> kept;
   function.walk([&](gpu::LaunchFuncOp launch) {
+    // (What launched kernels before has those of another module.)
+    if (launch.getKernelModuleName() != kernels.getNameAttr())
+      return;
     auto kernel = kernels.lookupSymbol<gpu::GPUFuncOp>(launch.getKernelName());
     auto *same = llvm::find_if(
         kept, [&](gpu::GPUFuncOp other) { return areSame(other, kernel); });
@@ -244,9 +247,11 @@ namespace {
 struct OutlineKernels : attn::impl::OutlineKernelsBase<OutlineKernels> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+    OpBuilder b(module.getContext());
     auto kernels =
         gpu::GPUModuleOp::create(b, module.getLoc(), kKernelModuleName);
+    // Under another name where a function has this one.
+    SymbolTable(module).insert(kernels);
     SmallVector<func::FuncOp> functions;
     for (auto function : module.getOps<func::FuncOp>())
       if (function->hasAttr(kSignatureAttrName))

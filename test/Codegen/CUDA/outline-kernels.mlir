@@ -252,3 +252,18 @@ func.func @same(%x: memref<8xf32>, %y: memref<8xf32>, %w: memref<?xi8>) -> i32 a
   linalg.fill ins(%zero : f32) outs(%y : memref<8xf32>)
   return %good : i32
 }
+
+// -----
+
+// The module of kernels has another name where a function has its own.
+//
+// CHECK-LABEL: func.func @kernels(
+// CHECK: gpu.launch_func @[[MODULE:kernels_.+]]::@kernels_k0
+// CHECK: gpu.module @[[MODULE]]
+// CHECK: gpu.func @kernels_k0(
+func.func @kernels(%x: memref<?xf32>) -> i32 attributes {attn.signature = {}} {
+  %good = arith.constant 0 : i32
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%x : memref<?xf32>)
+  return %good : i32
+}
