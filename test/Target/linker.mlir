@@ -6,6 +6,7 @@
 // RUN:   | FileCheck %s --check-prefix=MISSING
 // RUN: not attnc %s -o %t/x.so --linker=false 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=FAILS
+// RUN: not attnc %s -o %t/x.so --linker=true 2>&1 | FileCheck %s --check-prefix=NOTHING
 // RUN: not attnc %s -o %t/no/x.so 2>&1 | FileCheck %s --check-prefix=FOLDER
 // RUN: not attnc %s -o %t/no/x.o 2>&1 | FileCheck %s --check-prefix=FOLDER
 // RUN: not attnc %s -o %t/x --linker=ld.lld 2>&1 \
@@ -20,7 +21,8 @@
 // RUN: llvm-readobj --dynamic-table %t/y.so | FileCheck %s --check-prefix=LIB
 
 // MISSING: attnc: expects a linker, but 'no-such-linker' is not in PATH
-// FAILS: attnc: '{{.*}}false' failed:
+// FAILS: attnc: '{{.*}}false' failed: it returned 1
+// NOTHING: attnc: '{{.*}}true' failed: it wrote nothing
 // FOLDER: attnc: cannot write '{{.*}}/no/x.{{s?}}o': No such file or directory
 // EXE: attnc: expects a C compiler to link an executable, got '{{.*}}ld.lld'
 // LIB: DynamicSection

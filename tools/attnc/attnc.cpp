@@ -22,6 +22,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/Timing.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/SourceMgr.h"
@@ -66,6 +67,34 @@ getOutputKind(const Flags &flags, Phase stopAfter) {
   if (!kind)
     return kind.takeError();
   return *kind;
+}
+
+/// Return whether `one` and `other` are one file, which writing both would leave
+/// with one of them.
+static bool isSameFile(StringRef one, StringRef other) {
+  namespace fs = llvm::sys::fs;
+  // (A device takes both.)
+  if (one.empty() || one == "-" ||
+      (fs::exists(one) && !fs::is_regular_file(one)))
+    return false;
+  return one == other || fs::equivalent(one, other);
+}
+
+/// Fails where two flags would write one file, or one of them the input. (The IR of
+/// that may be replaced by what becomes of it.)
+static llvm::Error checkPaths(const Flags &flags) {
+  using Named = std::pair<StringRef, StringRef>;
+  Named input("INPUT", flags.input), output("-o", flags.output),
+      header("--header", flags.header), record("--tune-record", flags.record);
+  for (auto [one, other] :
+       {std::pair(input, header), std::pair(input, record),
+        std::pair(output, header), std::pair(output, record),
+        std::pair(header, record)})
+    if (isSameFile(one.second, other.second))
+      return llvm::createStringError("expects different files for " +
+                                     one.first + " and " + other.first +
+                                     ", got '" + other.second + "' for both");
+  return llvm::Error::success();
 }
 
 /// Fails unless --tune and --tune-record go together with the other flags.
@@ -230,6 +259,8 @@ int main(int argc, char **argv) {
   if (!kind)
     return wrongUse(llvm::toString(kind.takeError()));
   options.executable = *kind == OutputKind::Executable;
+  if (llvm::Error error = checkPaths(flags))
+    return wrongUse(llvm::toString(std::move(error)));
   if (!options.target.empty())
     if (llvm::Error error = checkOutput(options, *kind))
       return wrongUse(llvm::toString(std::move(error)));

@@ -147,6 +147,8 @@ static Error run(StringRef program, llvm::ArrayRef<std::string> arguments) {
     return Error::success();
   if (auto text = llvm::MemoryBuffer::getFile(log))
     reason += (*text)->getBuffer().str();
+  if (StringRef(reason).trim().empty())
+    reason = "it returned " + std::to_string(status);
   return llvm::createStringError("'" + program +
                                  "' failed: " + StringRef(reason).rtrim());
 }
@@ -226,6 +228,10 @@ Error attn::link(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
     return error;
   if (Error error = run(program, arguments))
     return error;
+  uint64_t size = 0;
+  if (llvm::sys::fs::file_size(partial, size) || size == 0)
+    return llvm::createStringError("'" + program +
+                                   "' failed: it wrote nothing");
   if (std::error_code code = llvm::sys::fs::rename(partial, output))
     return llvm::createStringError("cannot write '" + output +
                                    "': " + code.message());

@@ -121,13 +121,17 @@ Expected<PtxasResult> mlir::attn::runPtxas(StringRef ptxas, StringRef ptx,
   PtxasResult result;
   if (auto log = llvm::MemoryBuffer::getFile(files[2]))
     result.log = (*log)->getBuffer().str();
+  reason += StringRef(result.log).rtrim();
   if (status != 0)
-    return llvm::createStringError("'" + ptxas + "' failed: " + reason +
-                                   StringRef(result.log).rtrim());
+    return llvm::createStringError(
+        "'" + ptxas + "' failed: " +
+        (reason.empty() ? "it returned " + std::to_string(status) : reason));
   auto cubin = llvm::MemoryBuffer::getFile(files[1]);
   if (!cubin)
     return llvm::createStringError("cannot read what ptxas wrote: " +
                                    cubin.getError().message());
+  if ((*cubin)->getBufferSize() == 0)
+    return llvm::createStringError("'" + ptxas + "' failed: it wrote nothing");
   result.cubin.append((*cubin)->getBufferStart(), (*cubin)->getBufferEnd());
   return result;
 }
