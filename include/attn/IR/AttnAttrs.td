@@ -120,6 +120,13 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
       are 2 or 4, and `columns` are those of four threads.
     * (schedule-C11) A `precision` other than `exact` comes with `warps` and 4 `lanes`.
     * (schedule-C12) `in_place` comes without `streams` and without `warps`.
+    * (schedule-C13) `block_m` and `block_n` are at most 2^24, `rows`, `columns`,
+      `lanes` and `streams` 1024, `rows` times `columns` 16384, `warps` 32 and
+      `stages` 16.
+    * (schedule-C14) Without `streams`, `columns` is a power of two: panels are
+      filled by transposition.
+    * (schedule-C15) With `warps`, `rows` times `block_n` is at most 8160, the
+      registers of a warp.
 
     ```
     schedule = <block_m = 256, block_n = 256, rows = 8, columns = 32, lanes = 16>
