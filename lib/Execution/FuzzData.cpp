@@ -19,9 +19,6 @@ using llvm::Expected;
 using llvm::SmallVector;
 using llvm::StringRef;
 
-/// Numbers beyond this are taken for the lowest of their type.
-constexpr double kLowest = -1e30;
-
 //===----------------------------------------------------------------------===//
 // Strides
 //===----------------------------------------------------------------------===//
@@ -352,7 +349,7 @@ Expected<HostTensor> mlir::attn::withoutLowest(const HostTensor &bias) {
   auto copy = bias.convert(ElementKind::F64);
   if (copy)
     copy->forEach([&](int64_t offset) {
-      if (copy->load(offset) < kLowest)
+      if (copy->load(offset) < kLowestBias)
         copy->store(offset, -std::numeric_limits<double>::infinity());
     });
   return copy;

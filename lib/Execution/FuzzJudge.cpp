@@ -38,39 +38,26 @@ static std::string describe(const Comparison &comparison, size_t number,
 
 /// Return the largest score whose rounding matters. That is not always the
 /// largest of all, `exact`: next to the lowest finite number no other one does,
-/// and a limit that went by it would hold for anything. And a cap, or a region that
-/// is one, hides the size of what it is put on: few rows may lie in its steep part,
-/// and how large the error of the plain computation is in those few is luck.
+/// and a limit that went by it would hold for anything.
 static llvm::Expected<double> findLargestScore(AttentionProblem problem,
                                                double exact) {
-  std::optional<HostTensor> bias;
-  bool isLowest = problem.bias && exact >= 1e30;
-  if (isLowest) {
-    auto ordinary = withoutLowest(*problem.bias);
-    if (!ordinary)
-      return ordinary.takeError();
-    problem.bias = &bias.emplace(std::move(*ordinary));
-  } else if (!problem.softcap && !problem.scoreMod) {
+  if (!problem.bias || exact < -kLowestBias)
     return exact;
-  }
-  problem.softcap.reset();
-  double largest = isLowest ? 0 : exact;
-  while (true) {
-    auto result = computeReference(problem);
-    if (!result)
-      return result.takeError();
-    largest = std::max(largest, result->largestScore);
-    if (!problem.scoreMod)
-      return largest;
-    problem.scoreMod = nullptr;
-  }
+  auto ordinary = withoutLowest(*problem.bias);
+  if (!ordinary)
+    return ordinary.takeError();
+  problem.bias = &*ordinary;
+  auto result = computeReference(problem);
+  if (!result)
+    return result.takeError();
+  return result->largestScore;
 }
 
 /// Return whether weights of keys that are not excluded may be 0 in f32: scores
 /// lie far apart, or a sink may be far above them.
 static bool mayVanish(const AttentionProblem &problem,
                       const AttentionResult &exact) {
-  return problem.sinks || exact.largestScore > kFarApart;
+  return problem.sinks || exact.largestFinalScore > kFarApart;
 }
 
 /// Return a copy of `expected` with the numbers of `result` where a NaN would
@@ -97,49 +84,35 @@ static llvm::Expected<HostTensor> takeFinite(const HostTensor &result,
 static llvm::Expected<Complaint>
 judgeAttention(func::FuncOp function, SdpaOp op, ArrayRef<HostTensor> inputs,
                ArrayRef<HostTensor> results, bool onGpu) {
-  AttentionProblem problem = getProblem(op, inputs);
-  problem.factorBits = onGpu ? getFactorBits(op.getPrecision()) : 0;
-  auto exact = computeReference(problem);
-  if (!exact)
-    return exact.takeError();
-  auto outputType = cast<RankedTensorType>(op.getOutput().getType());
-  auto plain =
-      computePlain(problem, *getElementKind(outputType.getElementType()));
-  if (!plain)
-    return plain.takeError();
-  auto score = findLargestScore(problem, exact->largestScore);
+  auto expected = computeExpected(op, inputs, onGpu);
+  if (!expected)
+    return expected.takeError();
+  const AttentionResult &exact = expected->exact;
+  auto score = findLargestScore(expected->problem, exact.largestScore);
   if (!score)
     return score.takeError();
-  ErrorTerms terms;
-  terms.kind = problem.query->getKind();
-  terms.factorBits = problem.factorBits;
-  terms.largestValue = exact->largestValue;
+  ErrorTerms terms = expected->terms;
   Operation *terminator = function.getBody().front().getTerminator();
   for (auto [number, value] : llvm::enumerate(terminator->getOperands())) {
-    bool isLse = value == op.getLse(), isWeights = value == op.getWeights();
-    const HostTensor &expected = isLse       ? exact->lse
-                                 : isWeights ? exact->weights
-                                             : exact->output;
+    const HostTensor &exactOne = getResult(exact, op, value);
     CompareOptions options;
-    options.plain = isLse       ? &plain->lse
-                    : isWeights ? &plain->weights
-                                : &plain->output;
-    bool isSum = !isLse && !isWeights;
-    options.mayShow = isSum ? &exact->mayShow : nullptr;
-    terms.plainError = largestDifference(*options.plain, expected);
+    options.plain = &getResult(expected->plain, op, value);
+    bool isSum = value == op.getOutput();
+    options.mayShow = isSum ? &exact.mayShow : nullptr;
+    terms.plainError = largestDifference(*options.plain, exactOne);
     // An lse next to the lowest number is such a number itself.
-    terms.largestScore = isLse ? std::max(exact->largestScore, *score) : *score;
+    terms.largestScore = value == op.getLse() ? exact.largestScore : *score;
     options.limit = isSum ? outputLimit(terms) : lseLimit(terms);
-    HostTensor wanted = expected;
-    if (isSum && mayVanish(problem, *exact)) {
-      auto taken = takeFinite(results[number], expected, exact->mayShow);
+    HostTensor wanted = exactOne;
+    if (isSum && mayVanish(expected->problem, exact)) {
+      auto taken = takeFinite(results[number], exactOne, exact.mayShow);
       if (!taken)
         return taken.takeError();
       wanted = *taken;
     }
     Comparison comparison = compareTensors(results[number], wanted, options);
     if (!comparison.pass)
-      return describe(comparison, number, results[number], &expected);
+      return describe(comparison, number, results[number], &exactOne);
   }
   return Complaint();
 }

@@ -150,6 +150,7 @@ public:
     for (int64_t b = 0; b < g.batch; ++b)
       for (int64_t head = 0; head < g.kvHeads; ++head)
         runGroup(b, head);
+    note(result.largestFinalScore, result.largestScore);
   }
 
 private:
@@ -225,7 +226,8 @@ private:
     return p.windowRight && j > addSaturating(position, *p.windowRight);
   }
 
-  T scoreOf(int64_t b, int64_t h, int64_t i, int64_t j) const {
+  /// Return the score of a key, and note in `hidden` the largest |s| on the way.
+  T scoreOf(int64_t b, int64_t h, int64_t i, int64_t j, double &hidden) const {
     constexpr T kNone = -std::numeric_limits<T>::infinity();
     T added = bias ? static_cast<T>(bias.at(b, h, i, j)) : T(0);
     // score_mod is not asked about it, and what the key holds is nothing.
@@ -235,12 +237,14 @@ private:
     for (int64_t d = 0; d < g.headSize; ++d)
       dot += queryRow[d] * keyRows[j * g.headSize + d];
     T s = scale * dot;
+    note(std::fabs(double(s)), hidden);
     if (p.scoreMod) {
       s = p.scoreMod->evaluateScore<T>(s, p.firstEntry + b, h, positionOf(b, i),
                                        j);
       // No cap makes a number of what the region leaves out.
       if (s == kNone)
         return s;
+      note(std::fabs(double(s)), hidden);
     }
     if (p.softcap) {
       T cap = static_cast<T>(*p.softcap);
@@ -264,13 +268,15 @@ private:
            !p.maskMod->evaluateMask(p.firstEntry + b, h, positionOf(b, i), j));
       if (excluded[j])
         continue;
-      scores[j] = scoreOf(b, h, i, j);
+      double hidden = 0;
+      scores[j] = scoreOf(b, h, i, j, hidden);
       excluded[j] = scores[j] == kNone;
       if (excluded[j])
         continue;
       empty = false;
       reference = std::max(reference, scores[j]);
-      note(std::fabs(double(scores[j])), result.largestScore);
+      note(std::fabs(double(scores[j])), result.largestFinalScore);
+      note(hidden, result.largestScore);
       ++result.attended;
     }
     finishRow(b, h, i, empty, reference);

@@ -296,6 +296,8 @@ void Entry::write(const AttentionResult &result, AttentionResult &all) const {
       }
     }
   all.largestScore = std::max(all.largestScore, result.largestScore);
+  all.largestFinalScore =
+      std::max(all.largestFinalScore, result.largestFinalScore);
   all.largestValue = std::max(all.largestValue, result.largestValue);
   all.attended += result.attended;
 }

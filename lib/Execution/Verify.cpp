@@ -173,36 +173,54 @@ judgeFunction(Verification &verification, func::FuncOp function,
   return llvm::Error::success();
 }
 
+llvm::Expected<ExpectedAttention>
+mlir::attn::computeExpected(SdpaOp op, ArrayRef<HostTensor> inputs,
+                            bool onGpu) {
+  ExpectedAttention expected;
+  expected.problem = getProblem(op, inputs);
+  unsigned factorBits = onGpu ? getFactorBits(op.getPrecision()) : 0;
+  expected.problem.factorBits = factorBits;
+  auto exact = computeReference(expected.problem);
+  if (!exact)
+    return exact.takeError();
+  auto plain = computePlain(
+      expected.problem, *getElementKind(getElementTypeOrSelf(op.getOutput())));
+  if (!plain)
+    return plain.takeError();
+  expected.terms.kind = expected.problem.query->getKind();
+  expected.terms.factorBits = factorBits;
+  expected.terms.largestScore = exact->largestScore;
+  expected.terms.largestValue = exact->largestValue;
+  expected.exact = std::move(*exact);
+  expected.plain = std::move(*plain);
+  return expected;
+}
+
+const HostTensor &mlir::attn::getResult(const AttentionResult &result,
+                                        SdpaOp op, Value value) {
+  if (value == op.getLse())
+    return result.lse;
+  return value == op.getWeights() ? result.weights : result.output;
+}
+
 /// Let the reference, and the interpreter with its limits, judge the results
 /// of `op`, which is all that `function` computes.
 static llvm::Error
 judgeAttention(Verification &verification, func::FuncOp function, SdpaOp op,
                ArrayRef<HostTensor> inputs, ArrayRef<HostTensor> results,
                ArrayRef<HostTensor> interpreted, bool onGpu) {
-  AttentionProblem problem = getProblem(op, inputs);
-  problem.factorBits = onGpu ? getFactorBits(op.getPrecision()) : 0;
-  auto exact = computeReference(problem);
-  if (!exact)
-    return exact.takeError();
-  auto outputType = cast<RankedTensorType>(op.getOutput().getType());
-  auto plain =
-      computePlain(problem, *getElementKind(outputType.getElementType()));
-  if (!plain)
-    return plain.takeError();
-  ErrorTerms terms;
-  terms.kind = problem.query->getKind();
-  terms.factorBits = problem.factorBits;
-  terms.largestScore = exact->largestScore;
-  terms.largestValue = exact->largestValue;
+  auto wanted = computeExpected(op, inputs, onGpu);
+  if (!wanted)
+    return wanted.takeError();
   Operation *terminator = function.getBody().front().getTerminator();
   for (auto [number, value] : llvm::enumerate(terminator->getOperands())) {
-    Expectation expected{&exact->output, &plain->output, &exact->mayShow};
-    if (value == op.getLse())
-      expected = {&exact->lse, &plain->lse, nullptr, /*isNoSum=*/true};
-    else if (value == op.getWeights())
-      expected = {&exact->weights, &plain->weights, nullptr, /*isNoSum=*/true};
+    Expectation expected{&getResult(wanted->exact, op, value),
+                         &getResult(wanted->plain, op, value)};
+    expected.isNoSum = value != op.getOutput();
+    if (!expected.isNoSum)
+      expected.mayShow = &wanted->exact.mayShow;
     judgeTwice(verification, number, results[number], expected,
-               interpreted[number], terms);
+               interpreted[number], wanted->terms);
   }
   return llvm::Error::success();
 }

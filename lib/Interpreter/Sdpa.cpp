@@ -125,7 +125,7 @@ private:
       s = static_cast<T>(changed->real);
       if (s == kNone)
         return kNone;
-      note(s, hidden);
+      noteMagnitude(s, hidden);
     }
     if (in.softcap)
       s = T(*in.softcap) * std::tanh(s / T(*in.softcap));
@@ -180,17 +180,12 @@ private:
       if (*s == kNone)
         continue;
       kept.emplace_back(j, *s);
-      note(*s, statistics.largestScore);
-      note(hidden, statistics.largestScore);
+      noteMagnitude(*s, statistics.largestScore);
+      noteMagnitude(hidden, statistics.largestScore);
     }
     statistics.operations +=
         2 * (query.channels + value.channels) * int64_t(kept.size());
     return success();
-  }
-
-  static void note(double number, double &largest) {
-    if (std::isfinite(number))
-      largest = std::max(largest, std::fabs(number));
   }
 
   /// Steps 6 and 7.
@@ -238,7 +233,7 @@ private:
       return;
     used[row] = true;
     for (int64_t e = 0; e < value.channels; ++e)
-      note(number(value, v[e]) * by, statistics.largestValue);
+      noteMagnitude(number(value, v[e]) * by, statistics.largestValue);
   }
 
   static constexpr T kNone = -std::numeric_limits<T>::infinity();

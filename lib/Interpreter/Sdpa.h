@@ -12,6 +12,8 @@
 
 #include "attn/IR/AttnOps.h"
 
+#include <cmath>
+
 namespace mlir::attn {
 
 /// A rank-4 tensor whose element is named by batch, head, sequence, channel.
@@ -36,6 +38,12 @@ struct Heads {
   bool isHeadsFirst;
   int64_t heads, sequence, channels;
 };
+
+/// Raise `largest` to the magnitude of `number`, if that is finite.
+inline void noteMagnitude(double number, double &largest) {
+  if (std::isfinite(number))
+    largest = std::max(largest, std::fabs(number));
+}
 
 /// Operands and settings of one attention; null or none is absent.
 struct SdpaInputs {

@@ -1,8 +1,8 @@
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// attn.block_step, attn.block_weights, attn.merge, attn.finish and attn.merge_outputs by their definition. A state of a row is (r, s, a):
-// the sum of the weights is s e^r, the sum of the weighted values a e^r; (-inf, 0, 0) is empty.
+// attn.block_step, attn.block_weights, attn.merge, attn.finish and attn.merge_outputs by their definition. A state of a
+// row is (r, s, a): the sum of the weights is s e^r, the sum of the weighted values a e^r; (-inf, 0, 0) is empty.
 
 #include "Sdpa.h"
 
@@ -123,16 +123,22 @@ public:
     for (int64_t d = 0; d < headSize; ++d)
       product += queryAt(r, d) * keyAt(j, d);
     T s = scale * product;
+    hidden = 0;
+    noteMagnitude(s, hidden);
     if (scoreMod) {
       s = static_cast<T>(
           evaluate(*scoreMod, {realCell(s)}, taskRow, taskKey).real);
       if (s == T(kNone))
         return s;
+      noteMagnitude(s, hidden);
     }
     if (softcap)
       s = *softcap * std::tanh(s / *softcap);
     return bias ? s + added : s;
   }
+
+  /// Return the largest |s| that the last score had on its way.
+  double getHidden() const { return hidden; }
 
 private:
   /// Return what `body` yields for `cells` and the place of a score.
@@ -177,6 +183,7 @@ private:
   int64_t panelKeys, keys, headSize, batch, head;
   std::optional<ElementBody> scoreMod, maskMod;
   bool hasFailed = false;
+  double hidden = 0;
 };
 
 /// One block step in arithmetic of type T.
@@ -215,9 +222,10 @@ private:
     for (int64_t j = 0; j < keys; ++j) {
       scores[j] = block.score(r, j);
       top = larger(top, scores[j]);
-      if (std::isfinite(scores[j]))
-        statistics.largestScore =
-            std::max(statistics.largestScore, std::fabs(double(scores[j])));
+      if (scores[j] == T(kNone))
+        continue;
+      noteMagnitude(scores[j], statistics.largestScore);
+      noteMagnitude(block.getHidden(), statistics.largestScore);
     }
     T alpha = rescale(before, top);
     for (int64_t lane = 0; lane < shape.lanes; ++lane)

@@ -1,11 +1,15 @@
-// What the judges allow for functions that are more than one attention.
+// What the judges allow for functions that are more than one attention, and where a cap hides scores.
 //
-// REQUIRES: attn-run
+// REQUIRES: attn-run, attnc
 // RUN: split-file %s %t
 // RUN: attn-run %t/twice.mlir --verify | FileCheck %s
 // RUN: attn-run %t/sum.mlir --verify | FileCheck %s
+// RUN: attn-run %t/capped.mlir --verify | FileCheck %s --check-prefix=CAPPED
+// RUN: attnc %t/capped.mlir --stop-after=tiles -o %t/tiles.mlir
+// RUN: attn-run %t/tiles.mlir --verify | FileCheck %s --check-prefix=CAPPED
 //
 // CHECK: pass: largest error {{.*}} against the interpreter
+// CAPPED: pass: {{.*}}, limit 0.0009
 
 // Results may be arguments.
 //--- twice.mlir
@@ -31,4 +35,12 @@ func.func @sum(%q: tensor<1x2x5x16xf16>) -> tensor<5xf64> {
     linalg.yield %next : f64
   } -> tensor<5xf64>
   return %sum : tensor<5xf64>
+}
+
+// Scores of some thousands before the cap have the rounding errors of such numbers.
+//--- capped.mlir
+func.func @capped(%q: tensor<1x2x9x16xf32>, %k: tensor<1x2x40x16xf32>) -> tensor<1x2x9x16xf32> {
+  %o = attn.sdpa %q, %k, %k scale = 1000.0 softcap = 1.0
+    : tensor<1x2x9x16xf32>, tensor<1x2x40x16xf32>, tensor<1x2x40x16xf32> -> tensor<1x2x9x16xf32>
+  return %o : tensor<1x2x9x16xf32>
 }

@@ -56,6 +56,21 @@ static void testBasic(Checker &checker) {
   EXPECT(result.largestValue == 20 && result.attended == 3);
 }
 
+/// Scores count before a cap, too, but only those of keys that are not excluded.
+static void testLargestScore(Checker &checker) {
+  Ladder ladder(3);
+  ladder.problem.softcap = 0.5;
+  AttentionResult result = ladder.run();
+  EXPECT(near(result.largestScore, std::log(3.0)));
+  EXPECT(near(result.largestFinalScore, 0.5 * std::tanh(2 * std::log(3.0))));
+  HostTensor bias = make({3}, {1, 1, -INFINITY});
+  ladder.problem.bias = &bias;
+  result = ladder.run();
+  EXPECT(
+      near(result.largestFinalScore, 1 + 0.5 * std::tanh(2 * std::log(2.0))));
+  EXPECT(result.largestScore == result.largestFinalScore);
+}
+
 /// A sink of log(6) takes half of the sum.
 static void testSinks(Checker &checker) {
   Ladder ladder(3);
@@ -156,6 +171,7 @@ static void testRefusals(Checker &checker) {
 
 void attn_unit::testReference(Checker &checker) {
   testBasic(checker);
+  testLargestScore(checker);
   testSinks(checker);
   testPlaces(checker);
   testExclusion(checker);

@@ -20,9 +20,12 @@ llvm::Expected<GuardedTensor> allocate(const FuzzCase &fuzz,
 /// Make and fill all operands of `fuzz`, and forbid writes to them.
 llvm::Expected<std::vector<GuardedTensor>> makeFuzzInputs(const FuzzCase &fuzz);
 
-/// Return a copy of `bias` in which -inf replaces numbers that are so low that
-/// they push a key out of every row with another: what remains says how large
-/// scores are that matter.
+/// A bias beyond this is taken for the lowest number of its type.
+inline constexpr double kLowestBias = -1e30;
+
+/// Return a copy of `bias` in which -inf replaces the lowest numbers, which push a
+/// key out of every row with another: what remains says how large scores are that
+/// matter.
 llvm::Expected<HostTensor> withoutLowest(const HostTensor &bias);
 
 } // namespace mlir::attn

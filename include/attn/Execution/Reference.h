@@ -74,8 +74,12 @@ struct AttentionResult {
   HostTensor mayShow;
 
   /// Largest finite |s| and |value| that some row does not exclude: `S` and
-  /// `V` of the error bound.
+  /// `V` of the error bound. A cap or a region hides the size of a score, not its
+  /// error: a score counts before and after it.
   double largestScore = 0, largestValue = 0;
+
+  /// The largest finite |s| that a weight goes by.
+  double largestFinalScore = 0;
 
   /// How many pairs of a row and a key are not excluded, over all heads.
   int64_t attended = 0;

@@ -7,9 +7,28 @@
 #define ATTN_EXECUTION_VERIFY_H
 
 #include "attn/Execution/Compare.h"
+#include "attn/Execution/Reference.h"
+#include "attn/IR/AttnOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::attn {
+
+/// What a function that is one attention should give.
+struct ExpectedAttention {
+  AttentionProblem problem;
+  AttentionResult exact, plain;
+  /// Of all results, but for the error of the plain computation.
+  ErrorTerms terms;
+};
+
+/// Let the reference compute `op`, a single attention, on `inputs`. Where `onGpu`, its
+/// `precision` is heeded.
+llvm::Expected<ExpectedAttention>
+computeExpected(SdpaOp op, ArrayRef<HostTensor> inputs, bool onGpu);
+
+/// Return what `value`, a result of `op`, is in `result`.
+const HostTensor &getResult(const AttentionResult &result, SdpaOp op,
+                            Value value);
 
 /// The verdict on all results of a function.
 struct Verification {
