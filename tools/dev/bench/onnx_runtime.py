@@ -132,29 +132,11 @@ def layer(w, threads):
     return session.call, lambda: session.values["y"].numpy()
 
 
-def masks(w):
-    """(words, mask or None, is_causal) for the standard's Attention."""
-    q, _, _, extra = w.arrays
-    if extra is not None:
-        mask = extra if extra.dtype == bool else extra.astype(q.dtype)
-    elif not w.ruled:
-        yield "", None, False
-        return
-    elif w.causal == "top_left" and not w.windowed:
-        yield ", is_causal", None, True
-        return
-    else:
-        mask = w.allowed()
-    yield (", bool mask" if mask.dtype == bool else ", bias"), mask, False
-    if mask.dtype == bool:
-        yield ", float mask", np.where(mask, 0, -np.inf).astype(q.dtype), False
-
-
 def ways(w, threads, library):
     if isinstance(w, Layer):
         yield "Attention with projections", lambda: layer(w, threads)
         return
-    for words, mask, causal in masks(w):
+    for words, mask, causal in w.masks("is_causal"):
         yield f"Attention{words}", lambda m=mask, c=causal: standard(w, threads, False, m, c)
         if w.repeats > 1 and w.M <= FEW_ROWS and not causal:
             folded = None if mask is None else np.tile(mask, (1, 1, w.repeats, 1))

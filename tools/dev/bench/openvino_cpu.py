@@ -87,23 +87,6 @@ def layer_of(w, pairs):
     return build
 
 
-def masks(w):
-    q, _, _, extra = w.arrays
-    if extra is not None:
-        mask = extra if extra.dtype == bool else extra.astype(q.dtype)
-    elif not w.ruled:
-        yield "", None, False
-        return
-    elif w.causal == "top_left" and not w.windowed:
-        yield ", causal", None, True
-        return
-    else:
-        mask = w.allowed()
-    yield (", bool mask" if mask.dtype == bool else ", bias"), mask, False
-    if mask.dtype == bool:
-        yield ", float mask", np.where(mask, 0, -np.inf).astype(q.dtype), False
-
-
 def ways(w, threads, library):
     if isinstance(w, Layer):
         x, pairs = w.arrays
@@ -113,7 +96,7 @@ def ways(w, threads, library):
     precisions = {"f32": ["f32"], "f64": ["f32"], "f16": ["f16", "f32"], "bf16": ["bf16", "f32"]}[w.type]
     for precision in precisions:
         computed = "" if precision == w.type else f", computed in {precision}"
-        for words, mask, causal in masks(w):
+        for words, mask, causal in w.masks("causal"):
             words += computed
             if w.repeats == 1:
                 yield f"SDPA{words}", lambda m=mask, c=causal, p=precision: run(w, threads, [q, k, v], m, c, p, attend)

@@ -101,6 +101,24 @@ class Workload:
         keys = np.arange(self.N)
         return ((keys >= first[..., None]) & (keys < end[..., None]))[:, None]
 
+    def masks(self, causal):
+        """(words, mask or None, is causal): how a runtime whose attention has a mask, and a triangle from the first row
+        and key that it calls `causal`, can be asked for this. The words are for tables."""
+        q, _, _, extra = self.arrays
+        if extra is not None:
+            mask = extra if extra.dtype == bool else extra.astype(q.dtype)
+        elif not self.ruled:
+            yield "", None, False
+            return
+        elif self.causal == "top_left" and not self.windowed:
+            yield f", {causal}", None, True
+            return
+        else:
+            mask = self.allowed()
+        yield (", bool mask" if mask.dtype == bool else ", bias"), mask, False
+        if mask.dtype == bool:
+            yield ", float mask", np.where(mask, 0, -np.inf).astype(q.dtype), False
+
     @functools.cached_property
     def arrays(self):
         """Query, key, value [B, heads, length, D] and mask or bias, the same in every process."""
