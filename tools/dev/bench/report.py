@@ -145,7 +145,7 @@ that stay in a cache are read faster than memory is, so a share of reading may e
 
 Each runtime is a process of its own and runs alone, {rounds} times a slice of time, in turns. Every result is compared
 with the definition in float64 first: a wrong one is not timed. Ours is the shared library that `attnc` makes of the
-module that `attn-bench --list --json` has, called from Python like the peers. Variables that choose instructions or
+module that `attn-bench --list --json=FILE` writes, called from Python like the peers. Variables that choose instructions or
 numbers of threads are unset.
 
 Processor: {cpu}; {system}. {versions}.
