@@ -207,7 +207,7 @@ OpFoldResult CheckBuilder::sum(const NamedExtent &a, const NamedExtent &b) {
 SmallVector<Value> CheckBuilder::finish() {
   Builder b(function.getContext());
   SmallVector<StringRef> texts(messages.begin(), messages.end());
-  function->setAttr("attn.messages", b.getStrArrayAttr(texts));
-  function->setAttr("attn.kinds", b.getDenseI64ArrayAttr(kinds));
+  function->setAttr(kMessagesAttrName, b.getStrArrayAttr(texts));
+  function->setAttr(kKindsAttrName, b.getDenseI64ArrayAttr(kinds));
   return {number, got, wanted};
 }

@@ -5,6 +5,7 @@
 
 #include "EntryBuilder.h"
 
+#include "attn/Codegen/RuntimeChecks.h"
 #include "attn/Target/CPU/RuntimeFeatures.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -156,8 +157,8 @@ Value EntryBuilder::callShape(Value words) {
 
 bool EntryBuilder::buildMessages() {
   auto messages =
-      check ? check->getAttrOfType<ArrayAttr>("attn.messages") : ArrayAttr();
-  auto kinds = check ? check->getAttrOfType<DenseI64ArrayAttr>("attn.kinds")
+      check ? check->getAttrOfType<ArrayAttr>(kMessagesAttrName) : ArrayAttr();
+  auto kinds = check ? check->getAttrOfType<DenseI64ArrayAttr>(kKindsAttrName)
                      : DenseI64ArrayAttr();
   if (!messages || !kinds)
     return false;

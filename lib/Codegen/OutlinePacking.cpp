@@ -20,6 +20,7 @@
 #include "PackingOutliner.h"
 
 #include "attn/Codegen/Passes.h"
+#include "attn/IR/AttrNames.h"
 #include "attn/Transforms/Projection.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -52,7 +53,7 @@ bool PackingOutliner::addWeight(BlockArgument argument) {
     if (!op || use.getOperandNumber() != 1 || !isProjection(op))
       return false;
     Type element = getElementTypeOrSelf(op.getResult(0));
-    auto schedule = op->getAttrOfType<ScheduleAttr>("attn.schedule");
+    auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
     if (!schedule || (packedType && packedType.getElementType() != element))
       return false;
     weight.users.push_back(op);
@@ -253,7 +254,7 @@ void PackingOutliner::createWork() {
   for (const PackedWeight &weight : weights) {
     Value panels = takePanels(packed, weight);
     for (linalg::GenericOp user : weight.users)
-      if (!user->getAttrOfType<ScheduleAttr>("attn.schedule").getStreams())
+      if (!user->getAttrOfType<ScheduleAttr>(kScheduleAttrName).getStreams())
         setPanels(cast<linalg::GenericOp>(map.lookup(user.getOperation())),
                   panels);
   }

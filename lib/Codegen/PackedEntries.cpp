@@ -11,6 +11,8 @@
 
 #include "PackingOutliner.h"
 
+#include "attn/Codegen/RuntimeChecks.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -58,9 +60,9 @@ void PackingOutliner::createPackEntry() {
 void PackingOutliner::checkMark(func::FuncOp check, Value packed) {
   SmallVector<Attribute> messages;
   SmallVector<int64_t> kinds;
-  if (auto known = check->getAttrOfType<ArrayAttr>("attn.messages"))
+  if (auto known = check->getAttrOfType<ArrayAttr>(kMessagesAttrName))
     llvm::append_range(messages, known);
-  if (auto known = check->getAttrOfType<DenseI64ArrayAttr>("attn.kinds"))
+  if (auto known = check->getAttrOfType<DenseI64ArrayAttr>(kKindsAttrName))
     llvm::append_range(kinds, known.asArrayRef());
   auto terminator =
       cast<func::ReturnOp>(check.getBody().front().getTerminator());
@@ -91,8 +93,8 @@ void PackingOutliner::checkMark(func::FuncOp check, Value packed) {
       results[i] = arith::SelectOp::create(b, differs, own[i], results[i]);
   }
   terminator->setOperands(results);
-  check->setAttr("attn.messages", b.getArrayAttr(messages));
-  check->setAttr("attn.kinds", b.getDenseI64ArrayAttr(kinds));
+  check->setAttr(kMessagesAttrName, b.getArrayAttr(messages));
+  check->setAttr(kKindsAttrName, b.getDenseI64ArrayAttr(kinds));
 }
 
 /// Say of `entry`, @f_packed, which results may have the memory of an argument.

@@ -18,6 +18,7 @@
 #include "attn/Codegen/Passes.h"
 #include "attn/Codegen/Signature.h"
 #include "attn/IR/AttnOps.h"
+#include "attn/IR/AttrNames.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -283,7 +284,7 @@ struct ShareTasks : attn::impl::ShareTasksBase<ShareTasks> {
     SmallVector<TaskGroup> groups;
     getOperation().walk<WalkOrder::PreOrder>([&](scf::ForallOp task) {
       auto function = task->getParentOfType<func::FuncOp>();
-      if (!function || !task->hasAttr("attn.schedule") ||
+      if (!function || !task->hasAttr(kScheduleAttrName) ||
           !(function.isPublic() || function->hasAttr(kOutputsAttrName)))
         return WalkResult::skip();
       if (!llvm::any_of(groups,

@@ -7,13 +7,12 @@
 
 #include "TensorDescriptor.h"
 
+#include "attn/Codegen/Workspace.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::attn;
-
-/// Words of the status at the beginning of a workspace.
-constexpr int64_t kStatusWords = 3;
 
 namespace {
 

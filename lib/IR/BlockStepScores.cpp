@@ -10,6 +10,7 @@
 
 #include "StepDecomposer.h"
 
+#include "attn/IR/AttrNames.h"
 #include "attn/IR/KeyExclusion.h"
 #include "attn/IR/LinalgBuilder.h"
 
@@ -138,7 +139,7 @@ Value StepDecomposer::readBroadcast(OpBuilder &b, Value tensor) {
   key = bounded(key, 2);
   // Keys beyond the end are excluded: a vector need not read the last one there.
   if (auto clamped = key.getDefiningOp<arith::MinSIOp>())
-    clamped->setAttr("attn.unused_beyond", b.getUnitAttr());
+    clamped->setAttr(kUnusedBeyondAttrName, b.getUnitAttr());
   return tensor::ExtractOp::create(
       b, loc, tensor, ValueRange{bounded(head, 0), bounded(inHead, 1), key});
 }
@@ -156,7 +157,7 @@ Value StepDecomposer::readScale(OpBuilder &b, Value scale) {
     Value last = outside.createOrFold<arith::SubIOp>(loc, size, one);
     // Keys that only fill a panel are excluded.
     auto clamped = arith::MinSIOp::create(b, loc, keyIndex(b), last);
-    clamped->setAttr("attn.unused_beyond", b.getUnitAttr());
+    clamped->setAttr(kUnusedBeyondAttrName, b.getUnitAttr());
     at = clamped;
   }
   Value factor = tensor::ExtractOp::create(b, loc, scale, at);

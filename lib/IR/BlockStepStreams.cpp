@@ -12,6 +12,7 @@
 
 #include "StepDecomposer.h"
 
+#include "attn/IR/AttrNames.h"
 #include "attn/IR/LinalgBuilder.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -65,7 +66,7 @@ Value StepDecomposer::streamedScores() {
                                         convert(b, args[1]));
         return SmallVector<Value>{arith::AddFOp::create(b, loc, args[2], x)};
       })[0];
-  product.getDefiningOp()->setAttr("attn.schedule", schedule);
+  product.getDefiningOp()->setAttr(kScheduleAttrName, schedule);
   all = tensor::InsertSliceOp::create(
       builder, loc, product, all, place.getMixedOffsets(),
       place.getMixedSizes(), place.getMixedStrides());

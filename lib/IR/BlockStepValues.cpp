@@ -9,6 +9,7 @@
 
 #include "StepDecomposer.h"
 
+#include "attn/IR/AttrNames.h"
 #include "attn/IR/LinalgBuilder.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -169,7 +170,7 @@ Value StepDecomposer::accumulate(Value acc, Value weights, Value value,
                          arith::AddFOp::create(b, loc, args[2], product)};
                    })[0];
   if (streamed && !skipZeros)
-    sums.getDefiningOp()->setAttr("attn.schedule", op.getScheduleAttr());
+    sums.getDefiningOp()->setAttr(kScheduleAttrName, op.getScheduleAttr());
   if (packed && skipZeros && op.getSkipZeros())
     sums.getDefiningOp()->setAttr(kRareAttrName, builder.getUnitAttr());
   return sums;

@@ -7,6 +7,7 @@
 #include "attn/IR/Decompose.h"
 
 #include "attn/IR/AttnOps.h"
+#include "attn/IR/AttrNames.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -45,7 +46,7 @@ mlir::attn::createEmptyResults(OpBuilder &b,
 bool mlir::attn::isForThreads(Operation *op) {
   for (auto loop = op->getParentOfType<scf::ForallOp>(); loop;
        loop = loop->getParentOfType<scf::ForallOp>()) {
-    auto schedule = loop->getAttrOfType<ScheduleAttr>("attn.schedule");
+    auto schedule = loop->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
     if (schedule && schedule.getWarps() > 0)
       return true;
   }

@@ -5,6 +5,7 @@
 
 #include "attn/IR/LinearAttentionParts.h"
 
+#include "attn/IR/AttrNames.h"
 #include "attn/IR/LinalgBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,7 +24,7 @@ Value mlir::attn::buildExp(ImplicitLocOpBuilder &b, Value x, bool fast) {
   Value half = arith::MulFOp::create(b, x, getFloat(b, x.getType(), -0.5));
   auto y =
       math::ExpOp::create(b, arith::SelectOp::create(b, isPositive, half, x));
-  y->setAttr("attn.nonpositive", b.getUnitAttr());
+  y->setAttr(kNonpositiveAttrName, b.getUnitAttr());
   Value root = arith::DivFOp::create(b, getFloat(b, x.getType(), 1.0), y);
   Value square = arith::MulFOp::create(b, root, root);
   return arith::SelectOp::create(b, isPositive, square, y);
@@ -51,7 +52,7 @@ Value mlir::attn::buildFeature(ImplicitLocOpBuilder &b, FeatureMap map, Value x,
     Value below = arith::SelectOp::create(b, isPositive, zero, x);
     auto power = math::ExpOp::create(b, below);
     if (fast)
-      power->setAttr("attn.nonpositive", b.getUnitAttr());
+      power->setAttr(kNonpositiveAttrName, b.getUnitAttr());
     return arith::SelectOp::create(b, isPositive, above, power);
   }
   }

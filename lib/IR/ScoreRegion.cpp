@@ -18,6 +18,7 @@
 #include "attn/IR/ScoreRegion.h"
 
 #include "attn/IR/AttnOps.h"
+#include "attn/IR/AttrNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -283,7 +284,7 @@ Value RegionInliner::clampIndex(OpBuilder &at, tensor::ExtractOp op,
   auto smaller = arith::MinSIOp::create(at, loc, index, last);
   // Keys beyond the end are excluded: a vector need not read the last one there.
   if (outside && dim + 1 == static_cast<int64_t>(op.getIndices().size()))
-    smaller->setAttr("attn.unused_beyond", at.getUnitAttr());
+    smaller->setAttr(kUnusedBeyondAttrName, at.getUnitAttr());
   if (isNeverNegative(given))
     return smaller;
   Value zero = arith::ConstantIndexOp::create(sizes, loc, 0);

@@ -5,6 +5,8 @@
 
 #include "TileSpace.h"
 
+#include "attn/IR/AttrNames.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -68,6 +70,6 @@ Value attn::expDifference(OpBuilder &b, Location loc, Value from, Value to) {
   Value difference = arith::SubFOp::create(b, loc, from, safe);
   // Never positive where `to` is a running maximum; says so to approximations.
   auto exp = math::ExpOp::create(b, loc, difference);
-  exp->setAttr("attn.nonpositive", b.getUnitAttr());
+  exp->setAttr(kNonpositiveAttrName, b.getUnitAttr());
   return exp;
 }

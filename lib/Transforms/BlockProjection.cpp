@@ -19,6 +19,7 @@
 //
 // Where each entry of the batch has one row, the entries are the rows.
 
+#include "attn/IR/AttrNames.h"
 #include "attn/IR/LinalgBuilder.h"
 #include "attn/Transforms/BlockTask.h"
 #include "attn/Transforms/Projection.h"
@@ -42,7 +43,7 @@ class BlockProjection {
 public:
   BlockProjection(RewriterBase &rewriter, linalg::GenericOp op)
       : rewriter(rewriter), b(op.getLoc(), rewriter), op(op),
-        schedule(op->getAttrOfType<ScheduleAttr>("attn.schedule")),
+        schedule(op->getAttrOfType<ScheduleAttr>(kScheduleAttrName)),
         rounding(findRounding(op)) {}
 
   void run();
@@ -191,7 +192,7 @@ void BlockProjection::run() {
       SmallVector<OpFoldResult>{index(1), index(schedule.getBlockN()),
                                 index(schedule.getBlockM())},
       ValueRange{dest}, b.getArrayAttr(getBlockMapping(schedule, 3)));
-  task->setAttr("attn.schedule", schedule);
+  task->setAttr(kScheduleAttrName, schedule);
   entry = task.getInductionVar(0);
   out = task.getInductionVar(1);
   row = task.getInductionVar(2);

@@ -43,8 +43,8 @@ void attn::removeForeignSchedules(Operation *root, bool isCuda) {
     llvm::TypeSwitch<Operation *>(op)
         .Case<SdpaOp, LinearAttentionOp>(remove)
         .Case([&](linalg::GenericOp generic) {
-          if (isForeign(generic->getAttrOfType<ScheduleAttr>("attn.schedule")))
-            generic->removeDiscardableAttr("attn.schedule");
+          if (isForeign(generic->getAttrOfType<ScheduleAttr>(kScheduleAttrName)))
+            generic->removeDiscardableAttr(kScheduleAttrName);
         });
   });
 }

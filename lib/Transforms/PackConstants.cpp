@@ -14,6 +14,7 @@
 // in the type in which products are added up, so that nothing is packed or converted at run time. Outputs beyond the last
 // have weights of zero.
 
+#include "attn/IR/AttrNames.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/Projection.h"
 
@@ -100,7 +101,7 @@ struct PackConstants : public attn::impl::PackConstantsBase<PackConstants> {
     // Projections that share a weight share its panels.
     DenseMap<std::pair<Operation *, int64_t>, Value> known;
     getOperation()->walk([&](linalg::GenericOp op) {
-      auto schedule = op->getAttrOfType<ScheduleAttr>("attn.schedule");
+      auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
       if (!schedule || schedule.getStreams() || !isProjection(op))
         return;
       auto weight = op.getDpsInputs()[1].getDefiningOp<arith::ConstantOp>();

@@ -10,6 +10,7 @@
 //     linalg.generic: a copy of 32 rows of %x
 //   }
 
+#include "attn/IR/AttrNames.h"
 #include "attn/IR/LinalgBuilder.h"
 #include "attn/Transforms/Projection.h"
 
@@ -126,7 +127,7 @@ Value attn::packWeight(ImplicitLocOpBuilder &b, Value weight, Value dest,
   auto loop = scf::ForallOp::create(
       b, ArrayRef<OpFoldResult>{zero}, ArrayRef<OpFoldResult>{count},
       ArrayRef<OpFoldResult>{one}, ValueRange{dest}, std::nullopt);
-  loop->setAttr("attn.schedule", schedule);
+  loop->setAttr(kScheduleAttrName, schedule);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getTerminator());
   int64_t columns = schedule.getColumns();
@@ -158,7 +159,7 @@ Value attn::copyRows(ImplicitLocOpBuilder &b, Value from, Value to,
       ArrayRef<OpFoldResult>{sizes[0], sizes[1]},
       ArrayRef<OpFoldResult>{one, b.getIndexAttr(kCopiedRows)}, ValueRange{to},
       std::nullopt);
-  loop->setAttr("attn.schedule", schedule);
+  loop->setAttr(kScheduleAttrName, schedule);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getTerminator());
   OpFoldResult entry = loop.getInductionVar(0), row = loop.getInductionVar(1);

@@ -21,6 +21,7 @@
 #include "attn/Analysis/CostModel.h"
 #include "attn/Analysis/CudaCostModel.h"
 #include "attn/Analysis/KnownExtents.h"
+#include "attn/IR/AttrNames.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/Projection.h"
 
@@ -305,10 +306,11 @@ static void setSchedule(linalg::GenericOp op, const TargetInfo &target,
   int64_t rows = ShapedType::kDynamic;
   if (!tokens.isDynamicDim(0) && !tokens.isDynamicDim(1))
     rows = tokens.getDimSize(0) * tokens.getDimSize(1);
-  op->setAttr("attn.schedule", chooseProjectionSchedule(
-                                   op.getContext(), rows, weight.getDimSize(0),
-                                   weight.getDimSize(1),
-                                   type.getIntOrFloatBitWidth(), target, few));
+  op->setAttr(
+      kScheduleAttrName,
+      chooseProjectionSchedule(op.getContext(), rows, weight.getDimSize(0),
+                               weight.getDimSize(1),
+                               type.getIntOrFloatBitWidth(), target, few));
 }
 
 /// Give a projection a schedule, as an attribute beside its own, or two under a
@@ -375,7 +377,7 @@ static void setBlockSchedule(linalg::GenericOp op) {
     return;
   // Single rows of many entries are rows.
   int64_t rows = tokens.getDimSize(tokens.getDimSize(1) == 1 ? 0 : 1);
-  op->setAttr("attn.schedule",
+  op->setAttr(kScheduleAttrName,
               chooseBlockProjectionSchedule(
                   op.getContext(), rows, weight.getDimSize(0),
                   element.getIntOrFloatBitWidth(), getPrecision(op)));
@@ -412,7 +414,7 @@ struct SelectSchedule : public attn::impl::SelectScheduleBase<SelectSchedule> {
         return signalPassFailure();
     SmallVector<linalg::GenericOp> projections;
     getOperation()->walk([&](linalg::GenericOp op) {
-      if (!op->hasAttr("attn.schedule") && isProjection(op))
+      if (!op->hasAttr(kScheduleAttrName) && isProjection(op))
         projections.push_back(op);
     });
     if (target.isCuda()) {

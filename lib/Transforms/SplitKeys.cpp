@@ -33,6 +33,7 @@
 
 #include "attn/Analysis/CostModel.h"
 #include "attn/Analysis/KnownExtents.h"
+#include "attn/IR/AttrNames.h"
 #include "attn/IR/Decompose.h"
 #include "attn/Transforms/BlockTask.h"
 #include "attn/Transforms/FoldedHeads.h"
@@ -151,7 +152,7 @@ scf::ForallOp KeySplitter::loopOver(ArrayRef<OpFoldResult> sizes,
   auto loop = scf::ForallOp::create(
       b, loc, sizes, outputs,
       mapping.empty() ? std::nullopt : std::optional(b.getArrayAttr(mapping)));
-  loop->setAttr("attn.schedule", schedule);
+  loop->setAttr(kScheduleAttrName, schedule);
   b.setInsertionPoint(loop.getTerminator());
   return loop;
 }

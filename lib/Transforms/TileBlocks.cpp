@@ -23,6 +23,7 @@
 #include "attn/Transforms/TileBlocks.h"
 #include "ValueParts.h"
 
+#include "attn/IR/AttrNames.h"
 #include "attn/Transforms/BlockTask.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/SelectSchedule.h"
@@ -185,7 +186,7 @@ static FailureOr<scf::ForallOp> tileTasks(RewriterBase &rewriter, SdpaOp op) {
   if (failed(tiled))
     return failure();
   auto loop = cast<scf::ForallOp>(tiled->loops.front());
-  loop->setAttr("attn.schedule", op.getScheduleAttr());
+  loop->setAttr(kScheduleAttrName, op.getScheduleAttr());
   for (auto [output, place] : llvm::zip(loop.getOutputsMutable(), places))
     if (place)
       output.set(place);

@@ -20,6 +20,7 @@
 
 #include "LinearTask.h"
 
+#include "attn/IR/AttrNames.h"
 #include "attn/IR/Decompose.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/Projection.h"
@@ -144,7 +145,7 @@ static LogicalResult tileLinearAttention(RewriterBase &rewriter,
       ArrayRef<OpFoldResult>{dims.batch, dims.kvHeads, columns},
       ArrayRef<OpFoldResult>{one, one, b.getIndexAttr(step)}, *outputs,
       std::nullopt);
-  task->setAttr("attn.schedule", schedule);
+  task->setAttr(kScheduleAttrName, schedule);
   buildTask(b, op, task);
   b.setInsertionPointAfter(task);
   SmallVector<Value> results;

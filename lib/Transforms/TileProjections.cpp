@@ -20,6 +20,7 @@
 // packed beforehand: each task packs the few panels that it works on. Products are added up in the order of `in`
 // whatever the schedule, so that no result depends on it.
 
+#include "attn/IR/AttrNames.h"
 #include "attn/IR/LinalgBuilder.h"
 #include "attn/Transforms/Passes.h"
 #include "attn/Transforms/Projection.h"
@@ -67,7 +68,7 @@ class ProjectionTiler {
 public:
   ProjectionTiler(RewriterBase &rewriter, linalg::GenericOp op, StripsOf &known)
       : rewriter(rewriter), b(op.getLoc(), rewriter), op(op), known(known),
-        schedule(op->getAttrOfType<ScheduleAttr>("attn.schedule")),
+        schedule(op->getAttrOfType<ScheduleAttr>(kScheduleAttrName)),
         type(getElementTypeOrSelf(op.getResult(0))), resultType(type),
         rows(schedule.getRows()), columns(schedule.getColumns()) {}
 
@@ -386,7 +387,7 @@ void ProjectionTiler::run() {
       ArrayRef<OpFoldResult>{index(schedule.getBlockM() / rows),
                              index(schedule.getBlockN() / columns)},
       ValueRange{dest}, std::nullopt);
-  task->setAttr("attn.schedule", schedule);
+  task->setAttr(kScheduleAttrName, schedule);
   buildTask(task);
   b.setInsertionPointAfter(task);
   Value result = task.getResult(0);
@@ -404,14 +405,14 @@ struct TileProjections
   void runOnOperation() override {
     SmallVector<linalg::GenericOp> ops;
     getOperation()->walk([&](linalg::GenericOp op) {
-      if (op->hasAttrOfType<ScheduleAttr>("attn.schedule") &&
+      if (op->hasAttrOfType<ScheduleAttr>(kScheduleAttrName) &&
           (isProjection(op) || isPackedProjection(op)))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
     StripsOf known;
     for (linalg::GenericOp op : ops) {
-      if (op->getAttrOfType<ScheduleAttr>("attn.schedule").getWarps() > 0)
+      if (op->getAttrOfType<ScheduleAttr>(kScheduleAttrName).getWarps() > 0)
         tileBlockProjection(rewriter, op);
       else
         ProjectionTiler(rewriter, op, known).run();

@@ -12,6 +12,11 @@
 
 namespace mlir::attn {
 
+/// Attributes of the function of checks: what each says when it fails, with places for
+/// two numbers, and the error code that goes with it.
+inline constexpr llvm::StringLiteral kMessagesAttrName = "attn.messages";
+inline constexpr llvm::StringLiteral kKindsAttrName = "attn.kinds";
+
 /// An extent that must equal another: dimension `dim` of the tensor called
 /// `name`, or the number `extent` alone.
 struct NamedExtent {

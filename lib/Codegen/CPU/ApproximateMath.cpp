@@ -17,6 +17,7 @@
 // is upstream's rational approximation.
 
 #include "attn/Codegen/CpuPasses.h"
+#include "attn/IR/AttrNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -78,7 +79,7 @@ struct ExpandExp : public OpRewritePattern<math::ExpOp> {
     Location loc = op.getLoc();
     Value x = op.getOperand();
     Type type = x.getType(), element = getElementTypeOrSelf(type);
-    if (!op->hasAttr("attn.nonpositive"))
+    if (!op->hasAttr(kNonpositiveAttrName))
       return b.notifyMatchFailure(op, "may have a positive argument");
     if (!element.isF32() && !element.isF64())
       return b.notifyMatchFailure(op, "is neither f32 nor f64");

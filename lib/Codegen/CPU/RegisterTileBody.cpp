@@ -6,6 +6,8 @@
 
 #include "TileEmitter.h"
 
+#include "attn/IR/AttrNames.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -180,7 +182,7 @@ Lane TileEmitter::evaluate(Operation &inner, const Offsets &point,
                           [&](const Lane &l) { return l.kind == kind; });
   };
   // Consecutive numbers stay so where what they index is read up to its end.
-  if (isa<arith::MinSIOp>(inner) && inner.hasAttr("attn.unused_beyond") &&
+  if (isa<arith::MinSIOp>(inner) && inner.hasAttr(kUnusedBeyondAttrName) &&
       operands[0].kind == Lane::Iota && operands[1].kind == Lane::Scalar)
     return operands[0];
   // base + i stays such a vector under an addition or a subtraction of a scalar,

@@ -15,6 +15,7 @@
 #include "attn/Codegen/CpuPasses.h"
 #include "attn/Codegen/RegisterTile.h"
 #include "attn/IR/AttnDialect.h"
+#include "attn/IR/AttrNames.h"
 #include "attn/Target/TargetInfo.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -38,7 +39,7 @@ static LogicalResult emitOp(RewriterBase &rewriter, Operation *op,
                             int64_t lanes) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](linalg::GenericOp generic) {
-        auto schedule = generic->getAttrOfType<ScheduleAttr>("attn.schedule");
+        auto schedule = generic->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
         if (schedule && schedule.getStreams() > 0 &&
             succeeded(emitStreamTile(rewriter, generic, schedule)))
           return success();
@@ -60,7 +61,7 @@ static LogicalResult emitOp(RewriterBase &rewriter, Operation *op,
 static int64_t getLanes(Operation *op, const TargetInfo &target) {
   for (auto task = op->getParentOfType<scf::ForallOp>(); task;
        task = task->getParentOfType<scf::ForallOp>())
-    if (auto schedule = task->getAttrOfType<ScheduleAttr>("attn.schedule"))
+    if (auto schedule = task->getAttrOfType<ScheduleAttr>(kScheduleAttrName))
       return schedule.getLanes();
   return target.lanes(32);
 }

@@ -21,6 +21,7 @@
 // their bounds allow it; else the warps share the outer one, and the threads of a warp the inner one.
 
 #include "DistributeChecks.h"
+#include "GpuUnits.h"
 #include "ThreadKernel.h"
 
 #include "../SearchLoops.h"
@@ -37,9 +38,6 @@
 
 using namespace mlir;
 using namespace mlir::attn;
-
-/// Threads of a warp.
-static constexpr int64_t kWarp = 32;
 
 /// The place of nothing.
 static constexpr int64_t kNowhere = std::numeric_limits<int64_t>::max();

@@ -17,6 +17,7 @@
 
 #include "FragmentDistributor.h"
 #include "InsideReads.h"
+#include "KernelAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -221,7 +222,7 @@ static bool isReadInLoop(attn_gpu::ReadSharedOp op) {
 /// of single numbers, and where a bias or a mask is read.
 static bool needsRegisters(attn_gpu::ReadSharedOp op) {
   auto function = op->getParentOfType<gpu::GPUFuncOp>();
-  auto aligned = function->getAttrOfType<BoolAttr>("attn.aligned");
+  auto aligned = function->getAttrOfType<BoolAttr>(kAlignedAttrName);
   if (aligned && !aligned.getValue())
     return true;
   return function

@@ -15,6 +15,8 @@
 // threads load and store number by number.
 
 #include "FragmentDistributor.h"
+#include "GpuUnits.h"
+#include "KernelAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -22,8 +24,6 @@
 
 using namespace mlir;
 using namespace mlir::attn;
-
-constexpr int64_t kChunkBytes = 16;
 
 /// Threads that copy chunks of one row side by side, at most.
 constexpr int64_t kMostLanes = 4;
@@ -213,7 +213,8 @@ Value TileCopy::chunkSize(Value valid, Value lane, int64_t chunk) {
 
 void TileCopy::copyChunks() {
   int64_t chunks = tile.rowBytes() / kChunkBytes, lanes = this->lanes();
-  int64_t passRows = 32 * d.warps / lanes, rowCount = tile.type.getDimSize(0);
+  int64_t passRows = kWarp * d.warps / lanes,
+          rowCount = tile.type.getDimSize(0);
   Value shift = d.integer(llvm::Log2_64(lanes));
   Value mine = arith::ShRUIOp::create(b, loc, d.thread, shift);
   Value lane = arith::AndIOp::create(b, loc, d.thread, d.integer(lanes - 1));
@@ -259,7 +260,7 @@ void TileCopy::copyNumbers() {
   int64_t perRow = tile.type.getDimSize(1);
   int64_t all = tile.type.getNumElements();
   auto loop = scf::ForOp::create(b, loc, d.thread, d.integer(all),
-                                 d.integer(32 * d.warps));
+                                 d.integer(kWarp * d.warps));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
@@ -319,7 +320,7 @@ LogicalResult attn::distributeCopy(FragmentDistributor &d,
   auto type = cast<MemRefType>(op.getSource().getType());
   auto [strides, offset] = type.getStridesAndOffset();
   auto known = op->getParentOfType<gpu::GPUFuncOp>()->getAttrOfType<BoolAttr>(
-      "attn.aligned");
+      kAlignedAttrName);
   if (known && known.getValue()) {
     copy.isSmall = true;
     if (!d.isRare)

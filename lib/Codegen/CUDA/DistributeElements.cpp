@@ -11,6 +11,7 @@
 // Two neighbouring numbers that become f16 or bf16 are converted by one instruction, and stay together.
 
 #include "FragmentDistributor.h"
+#include "KernelAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -333,7 +334,7 @@ static LogicalResult reduceAll(FragmentDistributor &d,
   Value all = d.scalar(op.getAcc());
   for (Value next : given)
     all = combine(d, kind, all, next);
-  if (op->hasAttr("attn.warp_uniform")) {
+  if (op->hasAttr(kWarpUniformAttrName)) {
     auto vote = NVVM::VoteSyncKindAttr::get(d.b.getContext(),
                                             isOr ? NVVM::VoteSyncKind::any
                                                  : NVVM::VoteSyncKind::all);

@@ -22,14 +22,12 @@
 // What a tile has of other kinds is read number by number.
 
 #include "FragmentDistributor.h"
+#include "GpuUnits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace mlir::attn;
-
-/// Bytes that a thread reads at once.
-constexpr int64_t kChunkBytes = 16;
 
 namespace {
 struct ExactProduct {

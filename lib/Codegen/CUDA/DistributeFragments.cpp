@@ -18,7 +18,9 @@
 // FragmentLayouts.h says which thread has which number.
 
 #include "FragmentDistributor.h"
+#include "GpuUnits.h"
 #include "attn/Codegen/CudaPasses.h"
+#include "attn/IR/AttrNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -42,7 +44,7 @@ static bool isBlockProgram(gpu::GPUFuncOp function) {
     });
     return vectors ? WalkResult::interrupt() : WalkResult::advance();
   });
-  return result.wasInterrupted() && function->hasAttr("attn.schedule");
+  return result.wasInterrupted() && function->hasAttr(kScheduleAttrName);
 }
 
 /// Declare the dynamic shared memory of a block, once in `module`.
@@ -85,11 +87,11 @@ static void lowerExtrema(gpu::GPUFuncOp function) {
 
 static LogicalResult distributeFunction(gpu::GPUFuncOp function) {
   std::optional<ArrayRef<int32_t>> block = function.getKnownBlockSize();
-  if (!block || block->size() != 3 || (*block)[0] % 32 != 0 ||
+  if (!block || block->size() != 3 || (*block)[0] % kWarp != 0 ||
       (*block)[1] != 1 || (*block)[2] != 1)
     return function.emitOpError()
            << "expects 'known_block_size' of whole warps in one dimension";
-  if (failed(FragmentDistributor(function, (*block)[0] / 32).run()))
+  if (failed(FragmentDistributor(function, (*block)[0] / kWarp).run()))
     return failure();
   lowerExtrema(function);
   return success();

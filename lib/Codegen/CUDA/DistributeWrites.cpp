@@ -16,6 +16,7 @@
 // Else each thread writes its own: neighbours at once where they begin at a multiple of their size, or one by one.
 
 #include "AccessPlaces.h"
+#include "GpuUnits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -23,8 +24,6 @@
 
 using namespace mlir;
 using namespace mlir::attn;
-
-constexpr int64_t kChunkBytes = 16;
 
 /// 16-bit numbers in a chunk, and columns in a tile.
 constexpr int64_t kChunkNumbers = 8;

@@ -6,12 +6,13 @@
 #include "KernelSchedule.h"
 
 #include "attn/IR/AttnDialect.h"
+#include "attn/IR/AttrNames.h"
 
 using namespace mlir;
 using namespace mlir::attn;
 
 KernelSchedule KernelSchedule::get(gpu::GPUFuncOp function) {
-  auto schedule = function->getAttrOfType<ScheduleAttr>("attn.schedule");
+  auto schedule = function->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
   if (!schedule)
     return {};
   int64_t parts = 0;

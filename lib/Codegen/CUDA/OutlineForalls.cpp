@@ -3,16 +3,16 @@
 //
 // Parallel loops as kernels: a thread block for each step where the schedule has warps, else a thread.
 
+#include "GpuUnits.h"
 #include "KernelOutliner.h"
 #include "ThreadKernel.h"
+
+#include "attn/IR/AttrNames.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 
 using namespace mlir;
 using namespace mlir::attn;
-
-/// Threads of a warp.
-static constexpr int64_t kWarp = 32;
 
 /// The most blocks along y and z. Along x there are 2^31 - 1.
 static constexpr int64_t kMostBlocks = 65535;
@@ -139,8 +139,8 @@ LogicalResult KernelOutliner::outlineBlocks(scf::ForallOp forall,
   auto kernel = createKernel(forall, shape, values);
   if (failed(kernel))
     return failure();
-  if (Attribute schedule = forall->getAttr("attn.schedule"))
-    (*kernel)->setAttr("attn.schedule", schedule);
+  if (Attribute schedule = forall->getAttr(kScheduleAttrName))
+    (*kernel)->setAttr(kScheduleAttrName, schedule);
   // Without a word ptxas takes too few registers, for more blocks at once.
   (*kernel)->setAttr("nvvm.minctasm", builder.getI32IntegerAttr(1));
   OpBuilder inner((*kernel).getBody().front().getTerminator());

@@ -30,6 +30,7 @@
 #include "attn/Codegen/Signature.h"
 #include "attn/Codegen/Workspace.h"
 #include "attn/IR/AttnDialect.h"
+#include "attn/IR/AttrNames.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_OUTLINEKERNELS
@@ -87,7 +88,7 @@ LogicalResult KernelOutliner::visitOp(Operation *op) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return outlineLinalg(linalgOp);
   if (auto forall = dyn_cast<scf::ForallOp>(op)) {
-    auto schedule = forall->getAttrOfType<ScheduleAttr>("attn.schedule");
+    auto schedule = forall->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
     if (schedule && schedule.getWarps() > 0)
       return outlineBlocks(forall, schedule.getWarps());
     return outlineForall(forall);

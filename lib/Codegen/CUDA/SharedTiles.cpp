@@ -17,6 +17,7 @@
 // A load computes its lane's part of an address once a function; what differs from load to load is a constant.
 
 #include "FragmentDistributor.h"
+#include "GpuUnits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -25,8 +26,6 @@
 
 using namespace mlir;
 using namespace mlir::attn;
-
-constexpr int64_t kChunkBytes = 16;
 
 /// The dynamic shared memory of a block.
 constexpr StringLiteral kSharedName = "attn_shared";

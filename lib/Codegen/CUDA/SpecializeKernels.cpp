@@ -15,9 +15,12 @@
 //     gpu.launch_func @kernels::@k_any ...      attn.aligned = false
 //   }
 
+#include "GpuUnits.h"
+#include "KernelAttrs.h"
 #include "ProductReads.h"
 
 #include "attn/Codegen/CudaPasses.h"
+#include "attn/IR/AttrNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -32,9 +35,6 @@ namespace mlir::attn {
 
 using namespace mlir;
 using namespace mlir::attn;
-
-/// Bytes that one asynchronous copy moves.
-constexpr int64_t kChunkBytes = 16;
 
 /// Rows that are counted in 32 bits, with room for a block behind them.
 constexpr int64_t kMostRows = int64_t(1) << 30;
@@ -196,8 +196,8 @@ static StringAttr splitKernel(gpu::GPUFuncOp function,
   OpBuilder b(function.getContext());
   auto any = function.clone();
   any.setName((function.getName() + "_any").str());
-  any->setAttr("attn.aligned", b.getBoolAttr(false));
-  function->setAttr("attn.aligned", b.getBoolAttr(true));
+  any->setAttr(kAlignedAttrName, b.getBoolAttr(false));
+  function->setAttr(kAlignedAttrName, b.getBoolAttr(true));
   narrowExtents(function, arguments);
   narrowNumbers(function, launches, arguments);
   SymbolTable symbols(function->getParentOp());
@@ -229,7 +229,7 @@ struct SpecializeKernels
     getOperation().walk([&](gpu::LaunchFuncOp launch) {
       auto function = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
           launch, launch.getKernelAttr());
-      if (function && function->hasAttr("attn.schedule"))
+      if (function && function->hasAttr(kScheduleAttrName))
         launches[function].push_back(launch);
     });
     for (auto &[function, ofFunction] : launches) {

@@ -44,6 +44,7 @@
 #include "attn/Codegen/Workspace.h"
 #include "attn/IR/AttnDialect.h"
 #include "attn/IR/AttnGpuOps.h"
+#include "attn/IR/AttrNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -95,6 +96,7 @@ private:
   void stageInPlace(const StagedRead &read);
   void copy(const StagedRead &read, Value offset, Value when,
             const IRMapping &map = {});
+  Value startCopy(const StagedRead &read);
   Value integer(int64_t value) {
     return arith::ConstantIntOp::create(rewriter, loc, value, 32);
   }
@@ -141,7 +143,7 @@ private:
 Stager::Stager(gpu::GPUFuncOp function)
     : function(function), rewriter(function.getContext()),
       loc(function.getLoc()), stages(kDefaultStages) {
-  auto schedule = function->getAttrOfType<ScheduleAttr>("attn.schedule");
+  auto schedule = function->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
   if (schedule && schedule.getStages() > 0)
     stages = schedule.getStages();
 }
@@ -418,8 +420,8 @@ static bool isRun(scf::ForOp loop) {
   return lower && upper && *lower < *upper;
 }
 
-/// Start to copy what the loop behind `staged` waits for.
-void Stager::stageLate(const StagedRead &staged, scf::ForOp loop) {
+/// Start to copy `staged` where it stands, to a place of its own, which is returned.
+Value Stager::startCopy(const StagedRead &staged) {
   loc = staged.tile->getLoc();
   rewriter.setInsertionPoint(staged.tile);
   Value offset = integer(allocate(staged.bytes));
@@ -427,6 +429,12 @@ void Stager::stageLate(const StagedRead &staged, scf::ForOp loop) {
     barrier();
   copy(staged, offset, Value());
   commit();
+  return offset;
+}
+
+/// Start to copy what the loop behind `staged` waits for.
+void Stager::stageLate(const StagedRead &staged, scf::ForOp loop) {
+  Value offset = startCopy(staged);
   bool isForLoop = !isRun(loop) ||
                    llvm::any_of(staged.tile->getUsers(), [&](Operation *user) {
                      return loop->isAncestor(user);
@@ -435,13 +443,7 @@ void Stager::stageLate(const StagedRead &staged, scf::ForOp loop) {
 }
 
 void Stager::stageInPlace(const StagedRead &staged) {
-  loc = staged.tile->getLoc();
-  rewriter.setInsertionPoint(staged.tile);
-  Value offset = integer(allocate(staged.bytes));
-  if (!isInEntry(staged.tile))
-    barrier();
-  copy(staged, offset, Value());
-  commit();
+  Value offset = startCopy(staged);
   wait(0);
   barrier();
   replaceByShared(staged, offset, staged.tile);
@@ -484,7 +486,8 @@ namespace {
 struct StageCopies : public attn::impl::StageCopiesBase<StageCopies> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<gpu::GPUFuncOp>())
-      if (function->hasAttr("attn.schedule") && failed(Stager(function).run()))
+      if (function->hasAttr(kScheduleAttrName) &&
+          failed(Stager(function).run()))
         return signalPassFailure();
   }
 };

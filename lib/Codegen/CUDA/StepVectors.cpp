@@ -19,6 +19,7 @@
 // are more than that. A reference that does not grow leaves sum and acc bit for bit.
 
 #include "InsideReads.h"
+#include "KernelAttrs.h"
 #include "StepVectorizer.h"
 #include "TileReads.h"
 
@@ -35,8 +36,6 @@
 
 using namespace mlir;
 using namespace mlir::attn;
-
-static constexpr double kLog2E = 1.4426950408889634;
 
 /// Return sums + left . right, of which the second is [n, k], or [k, n] where
 /// products are added up over keys.
@@ -312,7 +311,8 @@ Value StepVectorizer::masked(Value s, const TileSlice &mask, bool isInside) {
 /// Return what is added to c * S in an exponent: -c * reference + exponent.
 Value StepVectorizer::negatedExponent(Value reference) {
   auto type = cast<VectorType>(reference.getType());
-  return math::FmaOp::create(b, reference, splat(b, type, -scale * kLog2E),
+  return math::FmaOp::create(b, reference,
+                             splat(b, type, -scale * llvm::numbers::log2e),
                              splat(b, type, exponent));
 }
 
@@ -322,7 +322,7 @@ Value StepVectorizer::anyOf(Value conditions) {
   Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
   auto any = vector::MultiDimReductionOp::create(
       b, conditions, no, ArrayRef<bool>{true, true}, vector::CombiningKind::OR);
-  any->setAttr("attn.warp_uniform", b.getUnitAttr());
+  any->setAttr(kWarpUniformAttrName, b.getUnitAttr());
   return any;
 }
 
@@ -369,11 +369,13 @@ Value StepVectorizer::weights(Value scores, Value reference) {
   Value x;
   if (op.getProducts()) {
     Value shift = spreadRows(b, negatedExponent(reference), keys);
-    x = math::FmaOp::create(b, scores, constant(scale * kLog2E), shift);
+    x = math::FmaOp::create(b, scores, constant(scale * llvm::numbers::log2e),
+                            shift);
   } else {
     Value natural =
         arith::SubFOp::create(b, scores, spreadRows(b, reference, keys));
-    x = math::FmaOp::create(b, natural, constant(kLog2E), constant(exponent));
+    x = math::FmaOp::create(b, natural, constant(llvm::numbers::log2e),
+                            constant(exponent));
   }
   return exp2(b, x);
 }

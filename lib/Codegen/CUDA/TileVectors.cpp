@@ -21,8 +21,6 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-static constexpr double kLog2E = 1.4426950408889634;
-
 /// Return of what a value depends that is computed from two.
 static Spread join(Spread a, Spread b) {
   if (a == b || b == Spread::Uniform)
@@ -62,7 +60,8 @@ Value attn::exp2(ImplicitLocOpBuilder &b, Value x) {
 
 Value attn::expOfDifference(ImplicitLocOpBuilder &b, Value from, Value to) {
   Value difference = arith::SubFOp::create(b, from, to);
-  Value factor = splat(b, cast<VectorType>(from.getType()), kLog2E);
+  Value factor =
+      splat(b, cast<VectorType>(from.getType()), llvm::numbers::log2e);
   return exp2(b, arith::MulFOp::create(b, difference, factor));
 }
 

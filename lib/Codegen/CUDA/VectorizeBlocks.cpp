@@ -19,6 +19,7 @@
 #include "TileVectors.h"
 
 #include "attn/Codegen/CudaPasses.h"
+#include "attn/IR/AttrNames.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -380,7 +381,7 @@ struct VectorizeBlocks
   void runOnOperation() override {
     SmallVector<scf::ForallOp> loops;
     getOperation()->walk([&](scf::ForallOp loop) {
-      auto schedule = loop->getAttrOfType<ScheduleAttr>("attn.schedule");
+      auto schedule = loop->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
       if (schedule && schedule.getWarps() > 0)
         loops.push_back(loop);
     });
