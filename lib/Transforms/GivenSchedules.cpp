@@ -16,6 +16,7 @@
 
 #include "attn/Analysis/CostModel.h"
 #include "attn/Analysis/CudaCostModel.h"
+#include "attn/IR/AttrNames.h"
 #include "attn/Transforms/SelectSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
