@@ -120,7 +120,7 @@ LogicalResult attn::acceptGivenSchedule(OpBuilder &b, SdpaOp op,
                             << most << " rows of " << heads
                             << " heads, as 'block_m' says, got " << shape.rows;
   if (ShapedType::isDynamic(shape.rows) && !isTestedForRows(op, most))
-    branchOnRows(b, op, most, [&](bool few) {
+    writeSchedules(b, op, most, [&](bool few) {
       return few ? schedule : withoutChunks(schedule);
     });
   return success();

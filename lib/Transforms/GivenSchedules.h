@@ -20,8 +20,8 @@ void removeForeignSchedules(Operation *root, bool isCuda);
 ScheduleAttr withoutChunks(ScheduleAttr schedule);
 
 /// Give `op` two schedules, under a test whether it has at most `most` rows.
-void branchOnRows(OpBuilder &b, SdpaOp op, int64_t most,
-                  function_ref<ScheduleAttr(bool few)> choose);
+void writeSchedules(OpBuilder &b, SdpaOp op, int64_t most,
+                    function_ref<ScheduleAttr(bool few)> choose);
 
 /// Fails with a diagnostic unless `op` can be worked on as its schedule says;
 /// `chosen` is what would be chosen for it. Where only the program knows whether it

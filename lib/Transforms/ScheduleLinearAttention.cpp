@@ -13,13 +13,12 @@
 // Where the number of steps is known at run time only, the op is there twice, for single steps and for chunks of them. One
 // without any element in an operand or a result is left to its definition.
 
+#include "FewRows.h"
 #include "attn/Transforms/SelectSchedule.h"
 
 #include "attn/Analysis/CostModel.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
@@ -59,21 +58,12 @@ void attn::setSchedule(OpBuilder &b, LinearAttentionOp op,
     return writeSchedule(op, target, /*few=*/false);
   if (ShapedType::isStatic(shape.keys))
     return writeSchedule(op, target, shape.keys <= kFewSteps);
-  Location loc = op.getLoc();
   b.setInsertionPoint(op);
-  Value steps =
-      getValueOrCreateConstantIndexOp(b, loc, AttentionDims::get(b, op).keys);
-  Value limit = arith::ConstantIndexOp::create(b, loc, kFewSteps);
-  Value few =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, steps, limit);
-  auto branch = [&](bool isFew) {
-    return [&, isFew](OpBuilder &nested, Location) {
-      auto copy = cast<LinearAttentionOp>(nested.clone(*op));
-      writeSchedule(copy, target, isFew);
-      scf::YieldOp::create(nested, loc, copy->getResults());
-    };
-  };
-  auto choice = scf::IfOp::create(b, loc, few, branch(true), branch(false));
-  op->replaceAllUsesWith(choice);
-  op.erase();
+  Value steps = getValueOrCreateConstantIndexOp(b, op.getLoc(),
+                                                AttentionDims::get(b, op).keys);
+  branchOnRows(b, op, steps, kFewSteps, [&](OpBuilder &nested, bool few) {
+    auto copy = cast<LinearAttentionOp>(nested.clone(*op));
+    writeSchedule(copy, target, few);
+    return copy.getOperation();
+  });
 }

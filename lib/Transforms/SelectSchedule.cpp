@@ -15,6 +15,7 @@
 // rows as `attn.few_schedule`. On a GPU an op whose value has more channels than a block of threads adds up is several.
 
 #include "attn/Transforms/SelectSchedule.h"
+#include "FewRows.h"
 #include "GivenSchedules.h"
 #include "ValueParts.h"
 
@@ -140,25 +141,16 @@ ScheduleAttr attn::chooseSchedule(SdpaOp op, const TargetInfo &target,
   return canSplitKeys(op) || best.getInPlace() ? best : withoutChunks(best);
 }
 
-void attn::branchOnRows(OpBuilder &b, SdpaOp op, int64_t most,
-                        function_ref<ScheduleAttr(bool few)> choose) {
-  Location loc = op.getLoc();
+void attn::writeSchedules(OpBuilder &b, SdpaOp op, int64_t most,
+                          function_ref<ScheduleAttr(bool few)> choose) {
   b.setInsertionPoint(op);
-  Value rows =
-      getValueOrCreateConstantIndexOp(b, loc, AttentionDims::get(b, op).rows);
-  Value limit = arith::ConstantIndexOp::create(b, loc, most);
-  Value few =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, rows, limit);
-  auto branch = [&](bool isFew) {
-    return [&, isFew](OpBuilder &nested, Location) {
-      auto copy = cast<SdpaOp>(nested.clone(*op));
-      writeSchedule(copy, choose(isFew));
-      scf::YieldOp::create(nested, loc, copy->getResults());
-    };
-  };
-  auto choice = scf::IfOp::create(b, loc, few, branch(true), branch(false));
-  op->replaceAllUsesWith(choice);
-  op.erase();
+  Value rows = getValueOrCreateConstantIndexOp(b, op.getLoc(),
+                                               AttentionDims::get(b, op).rows);
+  branchOnRows(b, op, rows, most, [&](OpBuilder &nested, bool few) {
+    auto copy = cast<SdpaOp>(nested.clone(*op));
+    writeSchedule(copy, choose(few));
+    return copy.getOperation();
+  });
 }
 
 void attn::setSchedule(OpBuilder &b, SdpaOp op,
@@ -171,7 +163,7 @@ void attn::setSchedule(OpBuilder &b, SdpaOp op,
     op->setAttr(kFewScheduleAttrName, choose(/*few=*/true));
   if (count != RowCount::Either)
     return writeSchedule(op, choose(count == RowCount::Few));
-  branchOnRows(b, op, getFewRows(group) / group, choose);
+  writeSchedules(b, op, getFewRows(group) / group, choose);
 }
 
 static bool isData(Value value, DenseSet<Value> &seen);
@@ -293,7 +285,7 @@ static void setBlockSchedule(OpBuilder &b, SdpaOp op,
   AttentionShape shape = AttentionShape::get(op);
   int64_t most = getFewBlockRows(shape, foldsRows(op));
   if (ShapedType::isDynamic(shape.rows))
-    return branchOnRows(b, op, most, choose);
+    return writeSchedules(b, op, most, choose);
   writeSchedule(op, choose(shape.rows <= kFewBlockRows));
 }
 
@@ -339,22 +331,15 @@ static void schedule(linalg::GenericOp op, const TargetInfo &target) {
       at, at.getLoc(),
       affine::makeComposedFoldedAffineApply(at, at.getLoc(), s0 * s1,
                                             {extent(0), extent(1)}));
-  Value limit = arith::ConstantIndexOp::create(at, kFewProjectedRows);
-  Value few = arith::CmpIOp::create(at, arith::CmpIPredicate::sle, rows, limit);
-  auto branch = [&](bool isFew) {
-    return [&, isFew](OpBuilder &nested, Location loc) {
-      IRMapping copies;
-      Operation *copy = nested.clone(*op, copies);
-      setSchedule(cast<linalg::GenericOp>(copy), target, isFew);
-      if (last != op)
-        copy = nested.clone(*last, copies);
-      scf::YieldOp::create(nested, loc, copy->getResults());
-    };
-  };
-  auto choice = scf::IfOp::create(at, few, branch(true), branch(false));
-  last->replaceAllUsesWith(choice);
-  last->erase();
-  if (last != op)
+  bool isAlone = last == op;
+  branchOnRows(at, last, rows, kFewProjectedRows,
+               [&](OpBuilder &nested, bool few) {
+                 IRMapping copies;
+                 Operation *copy = nested.clone(*op, copies);
+                 setSchedule(cast<linalg::GenericOp>(copy), target, few);
+                 return isAlone ? copy : nested.clone(*last, copies);
+               });
+  if (!isAlone)
     op.erase();
 }
 
