@@ -1,4 +1,7 @@
 #!/bin/sh
+# Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # Checks and times kernels on a GPU:
 #
 #   tools/dev/gpu-check.sh [BUILD]               on the first GPU of this machine
