@@ -10,6 +10,7 @@
 //
 // Two neighbouring numbers that become f16 or bf16 are converted by one instruction, and stay together.
 
+#include "ElementFunctions.h"
 #include "FragmentDistributor.h"
 #include "KernelAttrs.h"
 
@@ -81,14 +82,6 @@ static void truncatePairs(FragmentDistributor &d, const Fragment &wide,
   }
 }
 
-/// Whether `op` is a power of two that one approximate instruction may give.
-static bool isFastExp2(Operation *op) {
-  auto exp2 = dyn_cast<math::Exp2Op>(op);
-  return exp2 && getElementTypeOrSelf(exp2.getType()).isF32() &&
-         arith::bitEnumContainsAll(exp2.getFastmath(),
-                                   arith::FastMathFlags::afn);
-}
-
 /// Whether `value` in `layout` is the number of its column everywhere.
 static bool isColumnNumber(Value value, FragmentLayout layout) {
   if (layout == FragmentLayout::Tile) {
@@ -140,12 +133,26 @@ static bool isColumnCompare(FragmentDistributor &d, Operation *op,
          d.fitsInWord(compare.getRhs(), -3 * d.side);
 }
 
+/// Return what `op` makes of one number of each operand.
+static Value buildElement(OpBuilder &b, Operation *op, ValueRange operands,
+                          Type type) {
+  if (operands.size() == 1)
+    if (Value value = buildElementFunction(b, op, operands.front()))
+      return value;
+  // (It would become a call of libdevice.)
+  if (isa<math::FmaOp>(op))
+    return LLVM::FMAOp::create(b, op->getLoc(), type, operands);
+  return b
+      .create(op->getLoc(), op->getName().getIdentifier(), operands, type,
+              op->getAttrs())
+      ->getResult(0);
+}
+
 LogicalResult attn::distributeElementwise(FragmentDistributor &d,
                                           Operation *op) {
   Value result = op->getResult(0);
   auto type = cast<VectorType>(result.getType());
   Type element = type.getElementType();
-  OperationName fma(LLVM::FMAOp::getOperationName(), op->getContext());
   return forEachLayout(d, result, [&](FragmentLayout layout) -> LogicalResult {
     FailureOr<int64_t> size = sizeOf(d, op, type, layout);
     if (failed(size))
@@ -164,24 +171,14 @@ LogicalResult attn::distributeElementwise(FragmentDistributor &d,
       return success();
     }
     for (int64_t i = 0; i < *size; ++i) {
-      if (isFastExp2(op)) {
-        Value x = d.fragment(op->getOperand(0), layout)[i];
-        out.push_back(attn_gpu::Exp2Op::create(d.b, d.loc, element, x));
-        continue;
-      }
-      // math.fma would become a call of libdevice.
-      bool isFma = isa<math::FmaOp>(op);
-      OperationState state(op->getLoc(), isFma ? fma : op->getName());
+      SmallVector<Value> operands;
       for (Value operand : op->getOperands()) {
         auto vector = dyn_cast<VectorType>(operand.getType());
-        state.operands.push_back(vector && vector.getRank() > 0
-                                     ? d.fragment(operand, layout)[i]
-                                     : d.scalar(operand));
+        operands.push_back(vector && vector.getRank() > 0
+                               ? d.fragment(operand, layout)[i]
+                               : d.scalar(operand));
       }
-      state.addTypes(element);
-      if (!isFma)
-        state.addAttributes(op->getAttrs());
-      out.push_back(d.b.create(state)->getResult(0));
+      out.push_back(buildElement(d.b, op, operands, element));
     }
     d.set(result, layout, std::move(out));
     return success();

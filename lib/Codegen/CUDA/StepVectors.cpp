@@ -34,6 +34,8 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::attn;
 
@@ -214,7 +216,12 @@ Value StepVectorizer::isInside(Value tensor) {
 /// Return `scores` held below the cap.
 Value StepVectorizer::capped(Value scores) {
   double cap = op.getSoftcap()->convertToDouble();
-  Value s = arith::DivFOp::create(b, scores, constant(cap));
+  // A quotient takes several times as long as a product.
+  bool hasInverse = std::isnormal(static_cast<float>(1 / cap));
+  Value s =
+      hasInverse
+          ? arith::MulFOp::create(b, scores, constant(1 / cap)).getResult()
+          : arith::DivFOp::create(b, scores, constant(cap));
   s = math::TanhOp::create(b, s);
   return arith::MulFOp::create(b, s, constant(cap));
 }
