@@ -129,7 +129,8 @@ def PrefetchBlocks : Pass<"attn-prefetch-blocks", "::mlir::ModuleOp"> {
     A loop over strips of rows says in its attribute `attn.ahead` that what is
     packed next should be asked for in it, and at most how many rows of each
     tensor. That is the next block of keys, or in the last block the tiles of the
-    task that this thread is likely to get next. Each strip asks for its share.
+    task that this thread is likely to get next. Each strip asks for its share, or,
+    where tasks are short, each step of a product for one line.
     Afterwards no loop has the attribute.
 
     ```mlir
@@ -150,7 +151,8 @@ def PrefetchBlocks : Pass<"attn-prefetch-blocks", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"
   ];
 }
 

@@ -22,9 +22,12 @@
 //         ...
 //
 // Packing alone waits for memory, and the arithmetic does not use it. Next is the next block of keys, or, in the last
-// one, the task that this thread is likely to get, the one that follows. The first and the last product of
-// a strip ask for a few lines every few steps: a core has few places for lines on their way, and many at once would keep
-// others waiting. Where each strip reads rows of its own, those of the next are asked for, beyond a tile's end, too.
+// one, the task that follows, which this thread is likely to get. The first and the last product of a strip ask for a few
+// lines every few steps: a core has few places for lines on their way, and many at once would keep others waiting. Where
+// a step in two would have to ask for a line, each does: see PrefetchLines.cpp. Where each strip reads rows of its own,
+// those of the next are asked for, beyond a tile's end, too.
+
+#include "PrefetchLines.h"
 
 #include "attn/Codegen/CpuPasses.h"
 
@@ -43,31 +46,16 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Bytes that come together from memory.
-static constexpr int64_t kLineBytes = 64;
-
-/// Lines that a core can have on their way, and steps of a product that take about as
-/// long as they do.
+/// Lines that a core can have on their way, and steps of a product that take as long.
 static constexpr int64_t kPlaces = 12;
 static constexpr int64_t kSteps = 32;
 
 /// Rows that a panel of a product asks for where it need not split its steps.
 static constexpr int64_t kPanelRows = 2;
 
-/// The most bytes in a row that is asked for. Longer ones the processor sees coming:
-/// on AVX-512, to ask for rows of 1 KiB of keys took 3 % of the time, for rows of 4
-/// KiB of a bias 7 %.
+/// The most bytes in a row that is asked for. Longer ones the processor sees coming: on
+/// AVX-512, to ask for rows of 1 KiB took 3 % of the time, for rows of 4 KiB 7 %.
 static constexpr int64_t kMostRowBytes = 512;
-
-/// Return the dimension of the rows of `tile`.
-static int64_t rowDimOf(Value tile) {
-  ArrayRef<int64_t> shape = cast<MemRefType>(tile.getType()).getShape();
-  int64_t rowDim = 0;
-  for (auto [dim, size] : llvm::enumerate(shape.drop_back()))
-    if (size != 1)
-      rowDim = dim;
-  return rowDim;
-}
 
 namespace {
 /// A product in a strip: a loop with accumulators in registers, in one over panels.
@@ -96,7 +84,8 @@ private:
   SmallVector<Value> tilesAt(Block *body, Operation *end, IRMapping &next);
   IRMapping nextTask(scf::ForallOp task);
   SmallVector<Product> findProducts();
-  bool asksForMany(ArrayRef<Value> tiles);
+  int64_t countRuns(ArrayRef<Value> tiles);
+  bool asksInSteps(int64_t lines, int64_t runs);
   void splitSteps(Product &product);
   Value numberIn(scf::ForOp loop);
   Value stepOf(scf::ForOp loop);
@@ -221,32 +210,33 @@ SmallVector<Product> BlockPrefetcher::findProducts() {
   return found;
 }
 
-/// Return whether panels of the first product would have to ask for more lines of
-/// `tiles` each than a core has places for.
-bool BlockPrefetcher::asksForMany(ArrayRef<Value> tiles) {
+/// Return how many panels the first product has in all strips, if it is known how
+/// many strips there are, and that there is one.
+int64_t BlockPrefetcher::countRuns(ArrayRef<Value> tiles) {
   std::optional<int64_t> first = getConstantIntValue(strips.getLowerBound()),
                          last = getConstantIntValue(strips.getUpperBound()),
                          step = getConstantIntValue(strips.getStep());
   if (products.empty() || !first || !last || !step || *last <= *first)
-    return false;
-  int64_t lines = 0, keys = 0;
-  for (Value tile : tiles) {
-    auto type = cast<MemRefType>(tile.getType());
-    int64_t rows = type.getDimSize(rowDimOf(tile));
-    rows = ShapedType::isDynamic(rows) ? most : std::min(rows, most);
-    keys = std::max(keys, rows);
-    lines += rows * llvm::divideCeilSigned(type.getShape().back() *
-                                               type.getElementTypeBitWidth(),
-                                           kLineBytes * 8);
-  }
+    return std::numeric_limits<int32_t>::max();
+  int64_t keys = 0;
+  for (Value tile : tiles)
+    keys = std::max(keys, countRows(tile, most));
   // Panels of two vectors, where their number is not known.
   auto [panels, steps] = products.front();
   auto vector = cast<VectorType>(steps.getResultTypes().front());
   int64_t count =
       getConstantIntValue(panels.getUpperBound())
           .value_or(llvm::divideCeilSigned(keys, 2 * vector.getDimSize(0)));
-  return lines >
-         kPlaces * count * llvm::divideCeilSigned(*last - *first, *step);
+  return count * llvm::divideCeilSigned(*last - *first, *step);
+}
+
+/// Return whether there are so many lines that every second step asks for one.
+bool BlockPrefetcher::asksInSteps(int64_t lines, int64_t runs) {
+  if (products.empty())
+    return false;
+  std::optional<int64_t> steps =
+      getConstantIntValue(products.front().steps.getUpperBound());
+  return steps && lines * 2 > runs * *steps;
 }
 
 /// Make of the steps of `product` a loop over some of them at a time.
@@ -372,8 +362,8 @@ void BlockPrefetcher::askIn(const Product *product, ArrayRef<Value> tiles,
     return ask(tiles, from, to, locality);
   scf::ForOp panels = product->panels;
   b.setInsertionPointToStart(panels.getBody());
-  Value some = index(kPanelRows);
-  Value first = fold<arith::MulIOp>(numberIn(panels), some);
+  Value some = index(kPanelRows),
+        first = fold<arith::MulIOp>(numberIn(panels), some);
   from = fold<arith::MinSIOp>(fold<arith::AddIOp>(from, first), to);
   Value end = fold<arith::MinSIOp>(fold<arith::AddIOp>(from, some), to);
   // The last one asks for all that is left.
@@ -470,7 +460,20 @@ void BlockPrefetcher::run() {
     ofBlock = tilesAt(blocks.getBody(), strips, more);
   }
   products = findProducts();
-  isSplit = asksForMany(llvm::to_vector(llvm::concat<Value>(ofTask, ofBlock)));
+  SmallVector<Value> all =
+      llvm::to_vector(llvm::concat<Value>(ofTask, ofBlock));
+  int64_t lines = countLines(all, most), runs = countRuns(all);
+  if (asksInSteps(lines, runs)) {
+    SmallVector<std::pair<Value, Value>> tiles;
+    for (Value tile : ofTask)
+      tiles.emplace_back(tile, isLast);
+    for (Value tile : ofBlock)
+      tiles.emplace_back(tile, isNotLast);
+    auto stepsOf = [](const Product &product) { return product.steps; };
+    auto loops = llvm::map_to_vector(products, stepsOf);
+    return askInLoops(loops, strips, tiles, most);
+  }
+  isSplit = lines > kPlaces * runs;
   if (!isSplit && products.size() > 1)
     products.pop_back();
   for (Product &product : products)

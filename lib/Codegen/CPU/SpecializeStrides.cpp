@@ -182,12 +182,12 @@ static std::optional<BlockSizes> boundedSizes(memref::SubViewOp block) {
   return sizes;
 }
 
-/// Let `reads`, all of `block`, a part of `argument`, read what lies together.
-static void copyUnlessUnit(OpBuilder &b, memref::SubViewOp block,
-                           BlockArgument argument, const BlockSizes &sizes,
-                           ArrayRef<vector::TransferReadOp> reads) {
+/// Return `block`, a part of `argument`, or a copy of it, with an innermost stride of
+/// 1 in its type.
+static scf::IfOp copyUnlessUnit(OpBuilder &b, memref::SubViewOp block,
+                                BlockArgument argument,
+                                const BlockSizes &sizes) {
   Location loc = block.getLoc();
-  b.setInsertionPointAfter(block);
   Value isUnit = isUnitStride(b, loc, argument);
   MemRefType type = block.getType();
   SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
@@ -196,7 +196,7 @@ static void copyUnlessUnit(OpBuilder &b, memref::SubViewOp block,
       type.getShape(), type.getElementType(),
       StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, strides),
       type.getMemorySpace());
-  auto choice = scf::IfOp::create(
+  return scf::IfOp::create(
       b, loc, isUnit,
       [&](OpBuilder &nested, Location) {
         scf::YieldOp::create(nested, loc, withUnitStride(nested, block));
@@ -215,8 +215,47 @@ static void copyUnlessUnit(OpBuilder &b, memref::SubViewOp block,
         Value cast = memref::CastOp::create(nested, loc, unit, used);
         scf::YieldOp::create(nested, loc, cast);
       });
-  for (vector::TransferReadOp read : reads)
-    read.getBaseMutable().assign(choice.getResult(0));
+}
+
+/// Return whether `op` is in a step of a product: a loop that carries vectors.
+static bool isInProduct(Operation *op) {
+  constexpr int64_t kLeastAccumulators = 4;
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  auto isVector = [](Type type) { return isa<VectorType>(type); };
+  return loop &&
+         llvm::count_if(loop.getResultTypes(), isVector) >= kLeastAccumulators;
+}
+
+/// Return the part of an argument that `memref` is a view of, if it has a bound.
+static memref::SubViewOp findBlock(Value memref) {
+  memref::SubViewOp block;
+  while (memref.getDefiningOp()) {
+    block = memref.getDefiningOp<memref::SubViewOp>();
+    memref = viewed(memref);
+  }
+  return block && boundedSizes(block) ? block : memref::SubViewOp();
+}
+
+/// Let `reads`, of views of `block`, a part of `argument`, read what lies together.
+static void copyForProducts(OpBuilder &b, memref::SubViewOp block,
+                            BlockArgument argument,
+                            ArrayRef<OpOperand *> reads) {
+  b.setInsertionPointAfter(block);
+  scf::IfOp choice = copyUnlessUnit(b, block, argument, *boundedSizes(block));
+  Value same = memref::CastOp::create(b, block.getLoc(), block.getType(),
+                                      choice.getResult(0));
+  block.getResult().replaceUsesWithIf(same, [&](OpOperand &use) {
+    return !choice->isAncestor(use.getOwner());
+  });
+  DenseMap<Value, Value> units;
+  for (OpOperand *read : reads) {
+    Value &unit = units[read->get()];
+    if (!unit) {
+      b.setInsertionPointAfterValue(read->get());
+      unit = withUnitStride(b, read->get());
+    }
+    read->set(unit);
+  }
 }
 
 /// Put `root` under a test of the innermost strides of `arguments`, and read by
@@ -270,21 +309,31 @@ struct SpecializeStrides
   }
 
   void runOnOperation() override {
-    llvm::MapVector<Operation *, SmallVector<vector::TransferReadOp>> blocks;
+    llvm::MapVector<Operation *, SmallVector<OpOperand *>> blocks, ofProducts;
     llvm::MapVector<Operation *, SmallVector<BlockArgument>> roots;
-    getOperation()->walk([&](vector::TransferReadOp read) {
-      auto type = dyn_cast<MemRefType>(read.getBase().getType());
+    getOperation()->walk([&](Operation *op) {
+      auto read = dyn_cast<vector::TransferReadOp>(op);
+      auto load = dyn_cast<memref::LoadOp>(op);
+      if (!read && !load)
+        return;
+      OpOperand &base = read ? read.getBaseMutable() : load.getMemrefMutable();
+      auto type = dyn_cast<MemRefType>(base.get().getType());
       if (!type || !hasUnknownInnermostStride(type))
         return;
-      BlockArgument argument = argumentOf(read.getBase());
+      BlockArgument argument = argumentOf(base.get());
       if (!argument)
         return;
-      auto block = read.getBase().getDefiningOp<memref::SubViewOp>();
-      if (block && boundedSizes(block)) {
-        blocks[block].push_back(read);
+      auto block = base.get().getDefiningOp<memref::SubViewOp>();
+      if (read && block && boundedSizes(block)) {
+        blocks[block].push_back(&base);
         return;
       }
-      scf::ForOp root = nestRoot(read);
+      if (isInProduct(op))
+        if (memref::SubViewOp whole = findBlock(base.get())) {
+          ofProducts[whole].push_back(&base);
+          return;
+        }
+      scf::ForOp root = read ? nestRoot(read) : scf::ForOp();
       if (!root)
         return;
       SmallVector<BlockArgument> &arguments = roots[root];
@@ -294,8 +343,15 @@ struct SpecializeStrides
     OpBuilder builder(&getContext());
     for (auto &[op, reads] : blocks) {
       auto block = cast<memref::SubViewOp>(op);
-      copyUnlessUnit(builder, block, argumentOf(block), *boundedSizes(block),
-                     reads);
+      builder.setInsertionPointAfter(block);
+      scf::IfOp choice = copyUnlessUnit(builder, block, argumentOf(block),
+                                        *boundedSizes(block));
+      for (OpOperand *read : reads)
+        read->set(choice.getResult(0));
+    }
+    for (auto &[op, reads] : ofProducts) {
+      auto block = cast<memref::SubViewOp>(op);
+      copyForProducts(builder, block, argumentOf(block), reads);
     }
     for (auto &[root, arguments] : roots)
       specialize(builder, cast<scf::ForOp>(root), arguments);

@@ -115,7 +115,7 @@ func.func @triangle(%k: memref<8x100x128xf32, strided<[?, ?, 1], offset: ?>>) {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c5 = arith.constant 5 : index
-  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
   %zero = arith.constant dense<0.0> : vector<16xf32>
   scf.forall (%h) in (8) {
     %tile = memref.subview %k[%h, 0, 0] [1, 100, 128] [1, 1, 1]
@@ -123,7 +123,7 @@ func.func @triangle(%k: memref<8x100x128xf32, strided<[?, ?, 1], offset: ?>>) {
     "test.pack"(%tile) : (memref<1x100x128xf32, strided<[?, ?, 1], offset: ?>>) -> ()
     scf.for %s = %c0 to %c5 step %c1 {
       scf.for %p = %c0 to %s step %c1 {
-        %a:4 = scf.for %i = %c0 to %c64 step %c1 iter_args(%w = %zero, %x = %zero, %y = %zero, %z = %zero)
+        %a:4 = scf.for %i = %c0 to %c128 step %c1 iter_args(%w = %zero, %x = %zero, %y = %zero, %z = %zero)
             -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
           %b:4 = "test.step"(%w, %x, %y, %z) : (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
             -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
@@ -133,6 +133,80 @@ func.func @triangle(%k: memref<8x100x128xf32, strided<[?, ?, 1], offset: ?>>) {
       }
       scf.for %p = %c0 to %c2 step %c1 {
         %a:4 = scf.for %i = %c0 to %s step %c1 iter_args(%w = %zero, %x = %zero, %y = %zero, %z = %zero)
+            -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
+          %b:4 = "test.step"(%w, %x, %y, %z) : (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+            -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+          scf.yield %b#0, %b#1, %b#2, %b#3 : vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>
+        }
+        "test.use"(%a#0) : (vector<16xf32>) -> ()
+      }
+    } {attn.ahead = 256 : index}
+  }
+  return
+}
+
+// Where tasks are so short that a step in two of a product would have to ask for a
+// line, each asks for one, in all products. Rows that follow each other are one run of
+// lines 64 bytes apart, others as many as a row has lines, a row apart from each other.
+// The last run is the cursor itself.
+//
+// CHECK-LABEL: func.func @dense
+// CHECK: scf.forall
+// CHECK: %[[RUNS:.*]] = memref.alloc() : memref<3x3xindex>
+// CHECK: %[[CURSOR:.*]] = memref.alloc() : memref<2xindex>
+// CHECK: %[[TILE:.*]] = memref.subview
+// CHECK: %[[NEXT:.*]] = memref.subview
+// CHECK: memref.extract_strided_metadata %[[NEXT]]
+// CHECK: %[[PITCH:.*]] = arith.muli %{{.*}}#1, %c4
+// CHECK: %[[WHOLE:.*]] = arith.cmpi eq, %[[PITCH]], %c128
+// CHECK: %[[DISTANCE:.*]] = arith.select %[[WHOLE]], %c64, %[[PITCH]]
+// CHECK: %[[COUNT:.*]] = arith.select %[[WHOLE]], %c200, %c100
+// CHECK: memref.store %{{.*}}, %[[RUNS]][%c0, %c0]
+// CHECK: memref.store %[[DISTANCE]], %[[RUNS]][%c0, %c1]
+// CHECK: memref.store %[[COUNT]], %[[RUNS]][%c0, %c2]
+// CHECK: memref.store %{{.*}}, %[[RUNS]][%c1, %c0]
+// CHECK: %[[LAST:.*]] = arith.select %[[WHOLE]], %c1, %c2
+// CHECK: %[[PLACE:.*]] = memref.extract_aligned_pointer_as_index %[[CURSOR]]
+// CHECK: memref.store %[[PLACE]], %[[RUNS]][%[[LAST]], %c0]
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: %[[WHICH:.*]] = memref.load %[[CURSOR]][%c0]
+// CHECK: %[[DONE:.*]] = memref.load %[[CURSOR]][%c1]
+// CHECK: %[[BY:.*]] = memref.load %[[RUNS]][%[[WHICH]], %c1]
+// CHECK: %[[OF:.*]] = memref.load %[[RUNS]][%[[WHICH]], %c2]
+// CHECK: %[[AT:.*]] = memref.load %[[RUNS]][%[[WHICH]], %c0]
+// CHECK: %[[AHEAD:.*]] = arith.muli %[[DONE]], %[[BY]]
+// CHECK: %[[FROM:.*]] = arith.addi %[[AT]], %[[AHEAD]]
+// CHECK: %[[CAST:.*]] = arith.index_cast %[[FROM]]
+// CHECK: %[[POINTER:.*]] = llvm.inttoptr %[[CAST]]
+// CHECK: scf.for %[[I:.*]] = %c0 to %c64 step %c1 iter_args
+// CHECK: %[[OFFSET:.*]] = arith.muli %[[I]], %[[BY]]
+// CHECK: %[[NUMBER:.*]] = arith.index_cast %[[OFFSET]]
+// CHECK: %[[LINE:.*]] = llvm.getelementptr %[[POINTER]][%[[NUMBER]]]
+// CHECK: "llvm.intr.prefetch"(%[[LINE]]) <{cache = 1 : i32, hint = 2 : i32, rw = 0 : i32}>
+// CHECK: "test.step"
+// CHECK: %[[THEN:.*]] = arith.addi %[[DONE]], %c64
+// CHECK: %[[OVER:.*]] = arith.cmpi sge, %[[THEN]], %[[OF]]
+// CHECK: %[[AFTER:.*]] = arith.addi %[[WHICH]], %c1
+// CHECK: %[[NEW:.*]] = arith.select %[[OVER]], %[[AFTER]], %[[WHICH]]
+// CHECK: memref.store %[[NEW]], %[[CURSOR]][%c0]
+// CHECK: %[[REST:.*]] = arith.select %[[OVER]], %c0, %[[THEN]]
+// CHECK: memref.store %[[REST]], %[[CURSOR]][%c1]
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func @dense(%k: memref<8x100x32xf32, strided<[?, ?, 1], offset: ?>>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : vector<16xf32>
+  scf.forall (%h) in (8) {
+    %tile = memref.subview %k[%h, 0, 0] [1, 100, 32] [1, 1, 1]
+      : memref<8x100x32xf32, strided<[?, ?, 1], offset: ?>> to memref<1x100x32xf32, strided<[?, ?, 1], offset: ?>>
+    "test.pack"(%tile) : (memref<1x100x32xf32, strided<[?, ?, 1], offset: ?>>) -> ()
+    scf.for %s = %c0 to %c2 step %c1 {
+      scf.for %p = %c0 to %c2 step %c1 {
+        %a:4 = scf.for %i = %c0 to %c64 step %c1 iter_args(%w = %zero, %x = %zero, %y = %zero, %z = %zero)
             -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
           %b:4 = "test.step"(%w, %x, %y, %z) : (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
             -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)

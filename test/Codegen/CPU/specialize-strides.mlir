@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --attn-specialize-strides --cse --split-input-file | FileCheck %s
+// RUN: attn-opt %s --attn-specialize-strides --cse --split-input-file --allow-unregistered-dialect | FileCheck %s
 
 // The whole nest is there twice: for an argument whose elements lie together, and
 // as it was.
@@ -179,6 +179,53 @@ func.func @beside_branch(%x: memref<?x64xf32, strided<[?, ?], offset: ?>>,
         memref.store %zero, %y[%j] : memref<16xf32>
       }
     }
+  }
+  return
+}
+
+// -----
+
+// What a product reads number by number, through views of a part of an argument, is
+// the part itself or a copy of it, once: then steps have one address for all.
+//
+// CHECK-LABEL: func.func @product
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<4x28x64xf32, strided<[?, ?, ?], offset: ?>>
+// CHECK: %[[PART:.*]] = memref.subview %[[X]]
+// CHECK: %[[UNIT:.*]] = arith.cmpi eq, %{{.*}}, %c1
+// CHECK: %[[DENSE:.*]] = scf.if %[[UNIT]]
+// CHECK: memref.reinterpret_cast
+// CHECK: } else {
+// CHECK: memref.alloc() : memref<1x28x64xf32>
+// CHECK: memref.copy %[[PART]]
+// CHECK: %[[SAME:.*]] = memref.cast %[[DENSE]] : {{.*}} to memref<1x28x64xf32, strided<[?, ?, ?], offset: ?>>
+// CHECK: scf.for
+// CHECK: %[[STRIP:.*]] = memref.subview %[[SAME]]
+// CHECK: memref.extract_strided_metadata %[[STRIP]]
+// CHECK: %[[ROWS:.*]] = memref.reinterpret_cast %{{.*}} to offset: {{.*}} to memref<7x64xf32, strided<[?, 1], offset: ?>>
+// CHECK: scf.for
+// CHECK: memref.load %[[ROWS]]
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @product(%x: memref<4x28x64xf32, strided<[?, ?, ?], offset: ?>>,
+    %h: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  %c28 = arith.constant 28 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : vector<16xf32>
+  %part = memref.subview %x[%h, 0, 0] [1, 28, 64] [1, 1, 1]
+    : memref<4x28x64xf32, strided<[?, ?, ?], offset: ?>> to memref<1x28x64xf32, strided<[?, ?, ?], offset: ?>>
+  scf.for %s = %c0 to %c28 step %c7 {
+    %strip = memref.subview %part[0, %s, 0] [1, 7, 64] [1, 1, 1]
+      : memref<1x28x64xf32, strided<[?, ?, ?], offset: ?>> to memref<7x64xf32, strided<[?, ?], offset: ?>>
+    %a:4 = scf.for %k = %c0 to %c64 step %c1 iter_args(%w = %zero, %x0 = %zero, %y = %zero, %z = %zero)
+        -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
+      %q = memref.load %strip[%c1, %k] : memref<7x64xf32, strided<[?, ?], offset: ?>>
+      %v = vector.broadcast %q : f32 to vector<16xf32>
+      scf.yield %v, %w, %x0, %y : vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>
+    }
+    "test.use"(%a#0) : (vector<16xf32>) -> ()
   }
   return
 }
