@@ -44,7 +44,8 @@ void attn::removeForeignSchedules(Operation *root, bool isCuda) {
     llvm::TypeSwitch<Operation *>(op)
         .Case<SdpaOp, LinearAttentionOp>(remove)
         .Case([&](linalg::GenericOp generic) {
-          if (isForeign(generic->getAttrOfType<ScheduleAttr>(kScheduleAttrName)))
+          if (isForeign(
+                  generic->getAttrOfType<ScheduleAttr>(kScheduleAttrName)))
             generic->removeDiscardableAttr(kScheduleAttrName);
         });
   });
