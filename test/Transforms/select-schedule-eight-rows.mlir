@@ -34,11 +34,21 @@ func.func @twelve(%q: tensor<1x48x1x128xf32>, %k: tensor<1x4x8192x128xf32>) -> t
   return %o : tensor<1x48x1x128xf32>
 }
 
-// More strips share shorter blocks.
+// Three strips share a shorter block.
 //
 // CHECK-LABEL: func.func @strips
-// CHECK: schedule = <block_m = 32, block_n = 256, rows = 8, columns = 32, lanes = 16, chunk = 2048,
-func.func @strips(%q: tensor<1x32x8x128xf32>, %k: tensor<1x8x8192x128xf32>) -> tensor<1x32x8x128xf32> {
+// CHECK: schedule = <block_m = 24, block_n = 352, rows = 8, columns = 32, lanes = 16, chunk = 2112, fold_heads = true, streams = 4
+func.func @strips(%q: tensor<1x32x6x128xf32>, %k: tensor<1x8x8192x128xf32>) -> tensor<1x32x6x128xf32> {
+  %o = attn.sdpa %q, %k, %k : tensor<1x32x6x128xf32>, tensor<1x8x8192x128xf32>, tensor<1x8x8192x128xf32>
+    -> tensor<1x32x6x128xf32>
+  return %o : tensor<1x32x6x128xf32>
+}
+
+// From 32 rows on keys are packed, as they are for many, and still split in chunks.
+//
+// CHECK-LABEL: func.func @packed
+// CHECK: schedule = <block_m = 32, block_n = 512, rows = 8, columns = 32, lanes = 16, chunk = 2048, fold_heads = true>
+func.func @packed(%q: tensor<1x32x8x128xf32>, %k: tensor<1x8x8192x128xf32>) -> tensor<1x32x8x128xf32> {
   %o = attn.sdpa %q, %k, %k : tensor<1x32x8x128xf32>, tensor<1x8x8192x128xf32>, tensor<1x8x8192x128xf32>
     -> tensor<1x32x8x128xf32>
   return %o : tensor<1x32x8x128xf32>

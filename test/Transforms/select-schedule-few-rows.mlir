@@ -40,10 +40,10 @@ func.func @decode_short(%q: tensor<1x8x1x64xf32>, %k: tensor<1x2x1024x64xf32>)
   return %o : tensor<1x8x1x64xf32>
 }
 
-// 16 rows of 4 heads are few, 17 of 4 are not.
+// 16 rows of 4 heads are few, 17 of 4 are not. So many few rows have their keys packed.
 //
 // CHECK-LABEL: func.func @limit
-// CHECK: block_m = 64, {{.*}} fold_heads = true, streams = 4>
+// CHECK: block_m = 64, {{.*}} lanes = 8, fold_heads = true>
 // CHECK: block_m = 20,
 // CHECK-NOT: fold_heads
 // CHECK-NOT: streams
@@ -63,8 +63,9 @@ func.func @limit(%q: tensor<1x8x16x64xf32>, %r: tensor<1x8x17x64xf32>,
 // Where heads share no keys, 32 rows are few, 33 are not.
 //
 // CHECK-LABEL: func.func @limit_alone
-// CHECK: block_m = 32, {{.*}} fold_heads = true, streams = 4>
+// CHECK: block_m = 32, {{.*}} lanes = 8, fold_heads = true>
 // CHECK: block_m = 36,
+// CHECK-NOT: fold_heads
 // CHECK-NOT: streams
 // CHECK: return
 func.func @limit_alone(%q: tensor<1x2x32x64xf32>, %r: tensor<1x2x33x64xf32>)
