@@ -64,6 +64,22 @@ static constexpr int64_t kStreamedBytes = 512 * 1024;
 /// less, 16 take 25 % more.
 static constexpr int64_t kPackedRows = 32;
 
+/// The most keys of a chunk that are packed: there is more to compute for each.
+static constexpr int64_t kPackedChunk = 2048;
+
+/// The most rows that are few where keys are not packed, as a number that is not known
+/// may be 1, and where they are. Each head would pack them again: of 8 rows of each of
+/// 32 heads that takes three times as long.
+static constexpr int64_t kStreamedRows = 64;
+static constexpr int64_t kMostFewRows = 256;
+
+/// The most bytes that few rows of query and sums have, beside the states of chunks.
+static constexpr int64_t kFewBytes = 1000 * 1024;
+
+/// The most rows of a head that shares packed keys with others. Of more, to pack is
+/// little beside products, and a head alone feeds a thread.
+static constexpr int64_t kSharingRows = 32;
+
 /// Keys of a block of few rows times strips of eight rows, each of which reads the
 /// block again. Measured on AVX-512.
 static constexpr int64_t kStripKeys = 1024;
@@ -112,21 +128,33 @@ static int64_t blockRows(const AttentionShape &shape, int64_t rowBytes,
   return rows;
 }
 
-/// Return the rows of all tasks of a head of keys, which of few are one task.
-static int64_t getTaskRows(const AttentionShape &shape, bool few) {
-  if (!few)
-    return shape.rows;
-  int64_t group = getGroupSize(shape);
-  return ShapedType::isDynamic(shape.rows) ? getFewRows(group)
-                                           : shape.rows * group;
-}
-
 /// Return the bytes of a key and its value in the accumulator's type.
 static int64_t getKeyBytes(const AttentionShape &shape, int64_t bytes) {
   int64_t channels = 0;
   for (int64_t size : {shape.headSize, shape.valueSize})
     channels += ShapedType::isDynamic(size) ? kUsualChannels : size;
   return std::max<int64_t>(channels, 1) * bytes;
+}
+
+int64_t attn::getFewRows(const AttentionShape &shape, int64_t bits) {
+  int64_t group = getGroupSize(shape);
+  if (group <= 1)
+    return kPackedRows;
+  bool packs = ShapedType::isDynamic(shape.rows) ? group >= kPackedRows
+                                                 : shape.rows <= kSharingRows;
+  if (!packs)
+    return kStreamedRows;
+  return std::clamp<int64_t>(kFewBytes / getKeyBytes(shape, bits / 8),
+                             kStreamedRows, kMostFewRows);
+}
+
+/// Return the rows of all tasks that share the keys of a head, which of few are one.
+static int64_t getTaskRows(const AttentionShape &shape, int64_t bits,
+                           bool folds) {
+  if (!folds)
+    return shape.rows;
+  return ShapedType::isDynamic(shape.rows) ? getFewRows(shape, bits)
+                                           : shape.rows * getGroupSize(shape);
 }
 
 /// Return whether the values of all keys, of whole vectors each, take half of the L1
@@ -202,6 +230,29 @@ static int64_t chooseKeys(const AttentionShape &shape, int64_t keyBytes,
   return keys;
 }
 
+/// Return whether many rows, in all, are those of many heads, which are better off
+/// with one copy of their keys.
+static bool sharesCopies(const AttentionShape &shape, int64_t bits,
+                         const TargetInfo &target) {
+  int64_t group = getGroupSize(shape);
+  if (ShapedType::isDynamic(group) || ShapedType::isDynamic(shape.rows))
+    return false;
+  bool isLong = ShapedType::isDynamic(shape.keys) || shape.keys > kBlockKeys;
+  return group > 1 && shape.rows <= kSharingRows && isLong &&
+         group <=
+             blockRows(shape, getKeyBytes(shape, bits / 8), kBlockKeys, target);
+}
+
+/// Return the columns of the register tile of `rows` rows.
+static int64_t chooseColumns(int64_t rows, int64_t lanes, bool manyRegisters,
+                             bool packs) {
+  // Vectors of a row: enough accumulators to hide the latency of an FMA.
+  int64_t vectors = rows >= 4 ? 2 : 4;
+  if (!packs)
+    vectors = std::min<int64_t>((manyRegisters ? 16 : 8) / rows, 8);
+  return vectors * lanes;
+}
+
 ScheduleAttr attn::chooseSchedule(MLIRContext *context,
                                   const AttentionShape &shape, int64_t bits,
                                   const TargetInfo &target, bool few,
@@ -209,36 +260,35 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
   int64_t lanes = std::max<int64_t>(target.lanes(bits), 1);
   bool manyRegisters = target.vectorRegisters >= 32;
 
-  int64_t taskRows = getTaskRows(shape, few);
+  bool folds = few || sharesCopies(shape, bits, target);
+  int64_t taskRows = getTaskRows(shape, bits, folds);
   int64_t leastRows = getLeastRows(shape);
   bool packs = !few || leastRows >= kPackedRows;
   bool eight = !packs && manyRegisters && fillsEight(leastRows);
   int64_t rows = eight ? 8 : chooseRows(taskRows, manyRegisters, !packs);
-  // Vectors of a row: enough accumulators to hide the latency of an FMA.
-  int64_t vectors = rows >= 4 ? 2 : 4;
-  if (!packs)
-    vectors = std::min<int64_t>((manyRegisters ? 16 : 8) / rows, 8);
-  int64_t columns = vectors * lanes;
+  int64_t columns = chooseColumns(rows, lanes, manyRegisters, packs);
 
   int64_t bytes = bits / 8, most = getKeyBytes(shape, bytes);
   int64_t keys = std::clamp<int64_t>(
       kStreamedBytes / most * 2, 512 * most > kCopiedBytes ? 256 : 512, 4096);
   int64_t chunkKeys = kChunkBlocks * evenBlock(shape.keys, keys, columns);
-  if (packs)
+  if (packs) {
     keys = chooseKeys(shape, most, rows * bytes, columns, target, skipsBlocks);
-  else if (eight)
+    chunkKeys = std::min(chunkKeys, kPackedChunk);
+  } else if (eight) {
     keys = std::min(keys / 2, kStripKeys * rows / leastRows);
+  }
   int64_t blockN = evenBlock(shape.keys, keys, columns);
   int64_t blockM =
       few ? llvm::alignTo(std::max<int64_t>(taskRows, 1), rows)
-          : evenBlock(shape.rows, blockRows(shape, most, blockN, target), rows);
+          : evenBlock(taskRows, blockRows(shape, most, blockN, target), rows);
   int64_t chunk = 0;
   chunkKeys = llvm::alignTo(chunkKeys, blockN);
   if (few && (ShapedType::isDynamic(shape.keys) || shape.keys > chunkKeys))
     chunk = chunkKeys;
   auto withChunk = [&](int64_t chunk) {
     return ScheduleAttr::get(context, blockM, blockN, rows, columns, lanes,
-                             chunk, /*fold_heads=*/few, packs ? 0 : kStreams,
+                             chunk, folds, packs ? 0 : kStreams,
                              target.prefetchBytes);
   };
   ScheduleAttr schedule = withChunk(chunk);

@@ -104,7 +104,7 @@ int64_t attn::getAccumulatorBits(SdpaOp op) {
 RowCount attn::getRowCount(SdpaOp op) {
   AttentionShape shape = AttentionShape::get(op);
   int64_t group = getGroupSize(shape);
-  int64_t most = getFewRows(group);
+  int64_t most = getFewRows(shape, getAccumulatorBits(op));
   // (Sequences of few rows have a schedule of their own.)
   if (op.hasPackedRows())
     return RowCount::Many;
@@ -156,14 +156,15 @@ void attn::writeSchedules(OpBuilder &b, SdpaOp op, int64_t most,
 void attn::setSchedule(OpBuilder &b, SdpaOp op,
                        function_ref<ScheduleAttr(bool few)> choose) {
   RowCount count = getRowCount(op);
-  int64_t group = getGroupSize(AttentionShape::get(op));
+  AttentionShape shape = AttentionShape::get(op);
+  int64_t group = getGroupSize(shape),
+          most = getFewRows(shape, getAccumulatorBits(op));
   // Of packed sequences each has its own number of rows.
-  if (op.hasPackedRows() && ShapedType::isStatic(group) &&
-      group <= getFewRows(group))
+  if (op.hasPackedRows() && ShapedType::isStatic(group) && group <= most)
     op->setAttr(kFewScheduleAttrName, choose(/*few=*/true));
   if (count != RowCount::Either)
     return writeSchedule(op, choose(count == RowCount::Few));
-  writeSchedules(b, op, getFewRows(group) / group, choose);
+  writeSchedules(b, op, most / group, choose);
 }
 
 static bool isData(Value value, DenseSet<Value> &seen);

@@ -11,18 +11,17 @@
 
 namespace mlir::attn {
 
-/// Return how many rows, over the `group` heads of a group, at most count as few:
-/// then all heads of a group share one tile, keys are read where they are, and
-/// may be split. To pack them pays from about 32 rows on, and each head of a
-/// group would pack them again.
-inline int64_t getFewRows(int64_t group) { return group > 1 ? 64 : 32; }
+/// Return how many rows, over all heads of a group, at most count as few: then these
+/// heads share one tile, and keys may be split. `bits` is the width of the
+/// accumulator's type.
+int64_t getFewRows(const AttentionShape &shape, int64_t bits);
 
 /// Return how many query heads share a key head, 1 where there are none, or
 /// kDynamic.
 int64_t getGroupSize(const AttentionShape &shape);
 
-/// Return the schedule for many rows a head, or with `few` for at most getFewRows
-/// in a group. `bits` is the width of the accumulator's type; `skipsBlocks` says
+/// Return the schedule for many rows a head, or with `few` for at most getFewRows in
+/// a group. `bits` is the width of the accumulator's type; `skipsBlocks` says
 /// that a mask may take whole blocks of keys. Depends on M, N, D, E, H / G, the
 /// type, the target and that only.
 ScheduleAttr chooseSchedule(MLIRContext *context, const AttentionShape &shape,
