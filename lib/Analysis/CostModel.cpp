@@ -136,13 +136,18 @@ static int64_t getKeyBytes(const AttentionShape &shape, int64_t bytes) {
   return std::max<int64_t>(channels, 1) * bytes;
 }
 
+/// Return whether keys are so many, or may be, that to pack them takes time.
+static bool hasLongKeys(const AttentionShape &shape) {
+  return ShapedType::isDynamic(shape.keys) || shape.keys > kBlockKeys;
+}
+
 int64_t attn::getFewRows(const AttentionShape &shape, int64_t bits) {
   int64_t group = getGroupSize(shape);
   if (group <= 1)
     return kPackedRows;
   bool packs = ShapedType::isDynamic(shape.rows) ? group >= kPackedRows
                                                  : shape.rows <= kSharingRows;
-  if (!packs)
+  if (!packs || !hasLongKeys(shape))
     return kStreamedRows;
   return std::clamp<int64_t>(kFewBytes / getKeyBytes(shape, bits / 8),
                              kStreamedRows, kMostFewRows);
@@ -237,8 +242,7 @@ static bool sharesCopies(const AttentionShape &shape, int64_t bits,
   int64_t group = getGroupSize(shape);
   if (ShapedType::isDynamic(group) || ShapedType::isDynamic(shape.rows))
     return false;
-  bool isLong = ShapedType::isDynamic(shape.keys) || shape.keys > kBlockKeys;
-  return group > 1 && shape.rows <= kSharingRows && isLong &&
+  return group > 1 && shape.rows <= kSharingRows && hasLongKeys(shape) &&
          group <=
              blockRows(shape, getKeyBytes(shape, bits / 8), kBlockKeys, target);
 }
@@ -256,11 +260,11 @@ static int64_t chooseColumns(int64_t rows, int64_t lanes, bool manyRegisters,
 ScheduleAttr attn::chooseSchedule(MLIRContext *context,
                                   const AttentionShape &shape, int64_t bits,
                                   const TargetInfo &target, bool few,
-                                  bool skipsBlocks) {
+                                  bool skipsBlocks, bool mayFold) {
   int64_t lanes = std::max<int64_t>(target.lanes(bits), 1);
   bool manyRegisters = target.vectorRegisters >= 32;
 
-  bool folds = few || sharesCopies(shape, bits, target);
+  bool folds = few || (mayFold && sharesCopies(shape, bits, target));
   int64_t taskRows = getTaskRows(shape, bits, folds);
   int64_t leastRows = getLeastRows(shape);
   bool packs = !few || leastRows >= kPackedRows;

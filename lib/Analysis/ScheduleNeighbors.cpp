@@ -49,7 +49,9 @@ public:
   SmallVector<ScheduleAttr> list();
 
 private:
-  bool isFew() const { return center.getStreams() > 0; }
+  bool isStreamed() const { return center.getStreams() > 0; }
+  /// Whether a tile has all rows of its heads, so that keys may be split.
+  bool isWhole() const { return isStreamed() || center.getChunk() > 0; }
   bool fits(int64_t rows, int64_t vectors) const;
   void add(Sizes sizes);
   void addOther(ScheduleAttr other);
@@ -93,7 +95,7 @@ bool Neighborhood::fits(int64_t rows, int64_t vectors) const {
   return rows >= 1 && rows <= kMostTileRows && vectors >= 1 &&
          vectors <= kMostTileVectors &&
          rows * vectors + vectors + 1 <= registers &&
-         (isFew() || 4 * rows * vectors >= registers);
+         (isStreamed() || 4 * rows * vectors >= registers);
 }
 
 /// Add tiles of powers of two of rows and vectors: panels are filled by
@@ -128,7 +130,8 @@ void Neighborhood::addBlocks(Sizes sizes) {
     if (blockN >= center.getColumns() && blockN <= kMostBlockKeys)
       add(next);
   }
-  if (isFew())
+  // A tile that heads share has the rows of all of them.
+  if (center.getFoldHeads())
     return;
   for (int64_t blockM : {sizes.blockM / 2, sizes.blockM * 2}) {
     Sizes next = sizes;
@@ -139,7 +142,7 @@ void Neighborhood::addBlocks(Sizes sizes) {
 }
 
 void Neighborhood::addChunks(Sizes sizes) {
-  if (!isFew())
+  if (!isWhole())
     return;
   for (int64_t chunk : {sizes.chunk / 2, sizes.chunk * 2}) {
     Sizes next = sizes;
@@ -155,7 +158,7 @@ void Neighborhood::addChunks(Sizes sizes) {
 
 /// Add other ways to read keys where they are.
 void Neighborhood::addReads(Sizes sizes) {
-  if (!isFew())
+  if (!isStreamed())
     return;
   for (int64_t prefetch : {sizes.prefetch > 0 ? 0 : kPrefetch,
                            sizes.prefetch * 2, sizes.prefetch / 2}) {
@@ -181,9 +184,10 @@ void Neighborhood::addOtherKernel() {
   int64_t rows = group * site.shape.rows;
   if (rows > kMostFewRows || rows < kLeastManyRows)
     return;
-  ScheduleAttr other = chooseSchedule(center.getContext(), site.shape,
-                                      site.bits, site.target, !isFew(),
-                                      /*skipsBlocks=*/false);
+  bool few = rows <= getFewRows(site.shape, site.bits);
+  ScheduleAttr other =
+      chooseSchedule(center.getContext(), site.shape, site.bits, site.target,
+                     !few, /*skipsBlocks=*/false, /*mayFold=*/false);
   if (other.getChunk() == 0 || site.canSplit)
     addOther(other);
 }

@@ -130,9 +130,9 @@ static bool isOfSums(Value tensor) {
 
 ScheduleAttr attn::chooseSchedule(SdpaOp op, const TargetInfo &target,
                                   bool few) {
-  ScheduleAttr best =
-      chooseSchedule(op.getContext(), AttentionShape::get(op),
-                     getAccumulatorBits(op), target, few, hasBlocks(op));
+  ScheduleAttr best = chooseSchedule(
+      op.getContext(), AttentionShape::get(op), getAccumulatorBits(op), target,
+      few, hasBlocks(op), /*mayFold=*/!op.getWeights());
   if (op.isPaged() && best.getStreams() > 0)
     best = withBlocksInPages(best, op);
   if (best.getInPlace() && !isOfSums(op.getValue()))

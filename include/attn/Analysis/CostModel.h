@@ -22,11 +22,12 @@ int64_t getGroupSize(const AttentionShape &shape);
 
 /// Return the schedule for many rows a head, or with `few` for at most getFewRows in
 /// a group. `bits` is the width of the accumulator's type; `skipsBlocks` says
-/// that a mask may take whole blocks of keys. Depends on M, N, D, E, H / G, the
+/// that a mask may take whole blocks of keys, `mayFold` that heads of a group may
+/// share a tile of many rows. Depends on M, N, D, E, H / G, the
 /// type, the target and that only.
 ScheduleAttr chooseSchedule(MLIRContext *context, const AttentionShape &shape,
                             int64_t bits, const TargetInfo &target, bool few,
-                            bool skipsBlocks);
+                            bool skipsBlocks, bool mayFold);
 
 /// Return how many chunks at most the keys of a tile of `schedule` are cut into:
 /// their states take memory, and more of them feed no more threads than heads and
