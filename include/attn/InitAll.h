@@ -6,6 +6,7 @@
 #ifndef ATTN_INITALL_H
 #define ATTN_INITALL_H
 
+#include "attn/Codegen/CallBufferization.h"
 #include "attn/Codegen/CpuPasses.h"
 #include "attn/Codegen/CudaPasses.h"
 #include "attn/Codegen/Passes.h"
@@ -23,6 +24,7 @@ namespace mlir::attn {
 /// Add the dialects and the extensions of others' dialects to `registry`.
 inline void registerAllDialects(DialectRegistry &registry) {
   registry.insert<AttnDialect, attn_gpu::AttnGpuDialect>();
+  registerCallBufferization(registry);
 }
 
 /// Register all passes and pipelines under their names.
