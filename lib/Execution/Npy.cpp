@@ -9,10 +9,10 @@
 
 #include "attn/Execution/Npy.h"
 
+#include "attn/Target/CPU/Link.h"
+
 #include "llvm/Support/Endian.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/raw_ostream.h"
 #include <cstring>
 
 using namespace mlir::attn;
@@ -230,23 +230,8 @@ Error mlir::attn::writeNpy(StringRef path, const HostTensor &tensor) {
                                   : tensor.convert(tensor.getKind());
   if (!rows)
     return rows.takeError();
-  // A name of its own beside the final one, then a rename: a reader sees the
-  // old file or the whole new one.
-  auto file = llvm::sys::fs::TempFile::create(path + ".%%%%%%.tmp");
-  if (!file)
-    return createStringError("'" + path +
-                             "': " + llvm::toString(file.takeError()));
-  llvm::raw_fd_ostream os(file->FD, /*shouldClose=*/false);
-  os << makeHeader(*rows);
-  os.write(rows->getData(), rows->getSize() * getByteSize(rows->getKind()));
-  os.flush();
-  std::error_code failure = os.error();
-  os.clear_error();
-  Error kept = failure ? llvm::joinErrors(llvm::errorCodeToError(failure),
-                                          file->discard())
-                       : file->keep(path);
-  if (kept)
-    return createStringError("'" + path +
-                             "': " + llvm::toString(std::move(kept)));
-  return Error::success();
+  std::string bytes = makeHeader(*rows);
+  bytes.append(reinterpret_cast<const char *>(rows->getData()),
+               rows->getSize() * getByteSize(rows->getKind()));
+  return writeOutput({bytes.data(), bytes.size()}, path);
 }

@@ -23,38 +23,60 @@ using llvm::Expected;
 using llvm::SmallString;
 using llvm::StringRef;
 
+/// Return whether `path` is there, and a device, a pipe or the like, which cannot be
+/// replaced by a finished file.
+static bool isNoFile(StringRef path) {
+  llvm::sys::fs::file_status status;
+  return !llvm::sys::fs::status(path, status) &&
+         status.type() != llvm::sys::fs::file_type::regular_file;
+}
+
+/// Write `bytes` to `stream`, which fails where there is no room for them.
+static std::error_code writeTo(llvm::raw_fd_ostream &stream,
+                               llvm::ArrayRef<char> bytes) {
+  stream.write(bytes.data(), bytes.size());
+  stream.flush();
+  std::error_code code = stream.error();
+  stream.clear_error();
+  return code;
+}
+
+/// Write `bytes` beside `path`, then make them visible by one rename.
+static Error replaceFile(llvm::ArrayRef<char> bytes, StringRef path) {
+  auto file = llvm::sys::fs::TempFile::create(path + ".partial-%%%%%%");
+  if (!file)
+    return file.takeError();
+  std::error_code code;
+  {
+    llvm::raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
+    code = writeTo(stream, bytes);
+  }
+  if (!code)
+    return file->keep(path);
+  llvm::consumeError(file->discard());
+  return llvm::errorCodeToError(code);
+}
+
+/// Write `bytes` to what `path` is already.
+static Error writeInto(llvm::ArrayRef<char> bytes, StringRef path) {
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code);
+  return llvm::errorCodeToError(code ? code : writeTo(stream, bytes));
+}
+
 Error attn::writeOutput(llvm::ArrayRef<char> bytes, StringRef path) {
-  StringRef text(bytes.data(), bytes.size());
   if (path == "-") {
-    llvm::outs() << text;
+    llvm::outs() << StringRef(bytes.data(), bytes.size());
     llvm::outs().flush();
     return Error::success();
   }
-  auto write = [&](llvm::raw_ostream &stream) {
-    stream << text;
+  Error error =
+      isNoFile(path) ? writeInto(bytes, path) : replaceFile(bytes, path);
+  if (!error)
     return Error::success();
-  };
-  // A device or a pipe cannot be replaced by a finished file.
-  llvm::sys::fs::file_status status;
-  if (!llvm::sys::fs::status(path, status) &&
-      status.type() != llvm::sys::fs::file_type::regular_file) {
-    std::error_code code;
-    llvm::raw_fd_ostream stream(path, code);
-    if (!code) {
-      stream << text;
-      stream.flush();
-      code = stream.error();
-      stream.clear_error();
-    }
-    if (!code)
-      return Error::success();
-    return llvm::createStringError("cannot write '" + path +
-                                   "': " + code.message());
-  }
-  if (Error error = llvm::writeToOutput(path, write))
-    return llvm::createStringError("cannot write '" + path +
-                                   "': " + llvm::toString(std::move(error)));
-  return Error::success();
+  return llvm::createStringError(
+      "cannot write '" + path +
+      "': " + llvm::errorToErrorCode(std::move(error)).message());
 }
 
 /// Return true if the object refers to a symbol of the OpenMP run time.
@@ -213,9 +235,12 @@ Error attn::link(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
   if (Error error = writeObjects(objects, files))
     return error;
   // The linker writes beside the output, then one rename makes it visible.
+  bool copies = isNoFile(output);
   SmallString<128> partial;
   if (std::error_code code =
-          llvm::sys::fs::createUniqueFile(output + ".partial-%%%%%%", partial))
+          copies ? llvm::sys::fs::createTemporaryFile("attnc", "out", partial)
+                 : llvm::sys::fs::createUniqueFile(output + ".partial-%%%%%%",
+                                                   partial))
     return llvm::createStringError("cannot write '" + output +
                                    "': " + code.message());
   llvm::scope_exit removePartial([&] { llvm::sys::fs::remove(partial); });
@@ -232,6 +257,14 @@ Error attn::link(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
   if (llvm::sys::fs::file_size(partial, size) || size == 0)
     return llvm::createStringError("'" + program +
                                    "' failed: it wrote nothing");
+  if (copies) {
+    auto bytes = llvm::MemoryBuffer::getFile(partial);
+    if (!bytes)
+      return llvm::createStringError("cannot read what '" + program +
+                                     "' wrote: " + bytes.getError().message());
+    return writeOutput({(*bytes)->getBufferStart(), (*bytes)->getBufferSize()},
+                       output);
+  }
   if (std::error_code code = llvm::sys::fs::rename(partial, output))
     return llvm::createStringError("cannot write '" + output +
                                    "': " + code.message());
