@@ -93,22 +93,37 @@ static constexpr char kPackingContract[] = R"(
  */
 )";
 
-/// Words of C and C++ that no parameter can be called, and our own parameters.
+/// Return whether `name` is a word of C or C++.
+static bool isKeyword(StringRef name) {
+  static const llvm::StringSet<> words = {
+      "auto",     "break",    "case",     "char",      "const",    "continue",
+      "default",  "do",       "double",   "else",      "enum",     "extern",
+      "float",    "for",      "goto",     "if",        "inline",   "int",
+      "long",     "register", "restrict", "return",    "short",    "signed",
+      "sizeof",   "static",   "struct",   "switch",    "typedef",  "union",
+      "unsigned", "void",     "volatile", "while",     "and",      "or",
+      "not",      "xor",      "bool",     "catch",     "class",    "delete",
+      "explicit", "export",   "false",    "friend",    "mutable",  "namespace",
+      "new",      "operator", "private",  "protected", "public",   "template",
+      "this",     "throw",    "true",     "try",       "typename", "using",
+      "virtual"};
+  return words.contains(name);
+}
+
+/// Return whether no parameter can be called `name`: a word, or one of our own.
 static bool isTaken(StringRef name) {
   static const llvm::StringSet<> words = {
-      "auto",     "break",    "case",     "char",      "const",     "continue",
-      "default",  "do",       "double",   "else",      "enum",      "extern",
-      "float",    "for",      "goto",     "if",        "inline",    "int",
-      "long",     "register", "restrict", "return",    "short",     "signed",
-      "sizeof",   "static",   "struct",   "switch",    "typedef",   "union",
-      "unsigned", "void",     "volatile", "while",     "and",       "or",
-      "not",      "xor",      "bool",     "catch",     "class",     "delete",
-      "explicit", "export",   "false",    "friend",    "mutable",   "namespace",
-      "new",      "operator", "private",  "protected", "public",    "template",
-      "this",     "throw",    "true",     "try",       "typename",  "using",
-      "virtual",  "message",  "size",     "tensors",   "workspace", "stream",
-      "bytes",    "status"};
-  return words.contains(name);
+      "message", "size", "tensors", "workspace", "stream", "bytes", "status"};
+  return isKeyword(name) || words.contains(name);
+}
+
+/// Return what a C caller sees of `function`. Fails where C cannot name it.
+static FailureOr<Signature> getCSignature(func::FuncOp function) {
+  if (isKeyword(function.getSymName()))
+    return function.emitOpError()
+           << "expects a name that is no word of C or C++, got '"
+           << function.getSymName() << "'";
+  return Signature::get(function);
 }
 
 /// Return a name for a parameter that C accepts and that is not in `used`.
@@ -281,7 +296,7 @@ LogicalResult attn::writeHeader(ModuleOp module, ModuleOp scheduled,
     os << kPackingContract;
   os << kBeginC;
   for (func::FuncOp function : functions) {
-    FailureOr<Signature> signature = Signature::get(function);
+    FailureOr<Signature> signature = getCSignature(function);
     if (failed(signature))
       return failure();
     printFunction(os, function.getSymName(), *signature);
@@ -297,7 +312,7 @@ LogicalResult attn::writeCudaHeader(ModuleOp module, llvm::raw_ostream &os) {
   printBegin(os, functions, kCudaContract);
   os << kBeginC;
   for (func::FuncOp function : functions) {
-    FailureOr<Signature> signature = Signature::get(function);
+    FailureOr<Signature> signature = getCSignature(function);
     if (failed(signature))
       return failure();
     printCudaFunction(os, function.getSymName(), *signature);

@@ -10,6 +10,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -53,6 +54,17 @@ static LogicalResult append(SmallVectorImpl<SignatureTensor> &list,
   return success();
 }
 
+/// Return whether what is compiled calls, or may call, a function `name` that is not
+/// of the module: of the C library, or of what runs beside it.
+static bool isCalledBeside(StringRef name) {
+  static const llvm::StringSet<> functions = {
+      "malloc",   "free",   "memcpy", "memmove",     "memset", "memcmp",
+      "snprintf", "dlopen", "dlsym",  "sched_yield", "bcmp",   "strlen"};
+  return functions.contains(name) || name.starts_with("attn_rt_") ||
+         name.starts_with("attn_cuda_") || name.starts_with("__") ||
+         name.starts_with("omp_");
+}
+
 FailureOr<Signature> Signature::get(func::FuncOp function) {
   StringRef symbol = function.getSymName();
   if (symbol.empty() || llvm::isDigit(symbol.front()) ||
@@ -61,6 +73,11 @@ FailureOr<Signature> Signature::get(func::FuncOp function) {
     return function.emitOpError()
            << "expects a name that is an identifier of C, got '" << symbol
            << "'";
+  if (isCalledBeside(symbol))
+    return function.emitOpError()
+           << "expects another name than that of a function that compiled code "
+              "calls, got '"
+           << symbol << "'";
   Signature signature;
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
     if (failed(append(

@@ -8,6 +8,20 @@ func.func @a.b(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
+// expected-error @below {{'func.func' op expects another name than that of a function that compiled code calls, got 'memcpy'}}
+func.func @memcpy(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+
+// -----
+
+// expected-error @below {{'func.func' op expects another name than that of a function that compiled code calls, got 'attn_rt_open'}}
+func.func @attn_rt_open(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+
+// -----
+
 // expected-error @below {{'func.func' op expects argument 0 to be a ranked tensor or a scalar that C can name, got 'tensor<*xf32>'}}
 func.func @unranked(%x: tensor<*xf32>) {
   return
