@@ -14,6 +14,7 @@
 #include "attn/Target/TargetInfo.h"
 
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -157,6 +158,14 @@ static llvm::Error checkOptions(func::FuncOp function,
         "expects at most " + Twine(function.getNumResults()) +
         " times --output= for '" + function.getName() + "', got " +
         Twine(options.outputs.size()));
+  for (auto [i, path] : llvm::enumerate(options.outputs))
+    if (llvm::is_contained(ArrayRef(options.outputs).take_front(i), path) &&
+        (!llvm::sys::fs::exists(path) || llvm::sys::fs::is_regular_file(path)))
+      return llvm::make_error<UsageError>(
+          "expects different files for results, got --output=" + path +
+          " again");
+  if (!options.labels.empty() && options.plotFolder.empty())
+    return llvm::make_error<UsageError>("expects --plot-weights with --labels");
   if (options.benchmark == 0 || options.device == Device::CPU ||
       options.device == Device::Cuda)
     return llvm::Error::success();

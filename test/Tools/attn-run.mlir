@@ -10,6 +10,7 @@
 // RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --device=interpreter --function=static --input=3xf32 2>&1 | FileCheck %s --check-prefix=SHAPE
 // RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --device=interpreter --function=static --input=2xf33 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --device=interpreter --function=static --input=@%t.none.npy 2>&1 | FileCheck %s --check-prefix=FILE
+// RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --device=interpreter --function=static --labels=%s 2>&1 | FileCheck %s --check-prefix=LABELS
 // RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --device=interpreter --function=static --output=a.npy --output=b.npy 2>&1 | FileCheck %s --check-prefix=OUTPUTS
 // RUN: %python %S/Inputs/expect-status.py 2 attn-run %t.none.mlir 2>&1 | FileCheck %s --check-prefix=INPUT
 // RUN: %python %S/Inputs/expect-status.py 2 attn-run %s --device=interpreter --function=static --benchmark 2>&1 | FileCheck %s --check-prefix=BENCHMARK
@@ -45,6 +46,7 @@
 // SHAPE: attn-run: argument 0 of 'static', tensor<2xf32>, does not take 3xf32
 // TYPE: attn-run: argument 0 of 'static', tensor<2xf32>: '2xf33' expects a type out of f16, bf16, f32, f64, f8E4M3FN, f8E5M2, i1, i8, i32, i64, got 'f33'; the nearest is 'f32'
 // FILE: attn-run: argument 0 of 'static', tensor<2xf32>: '{{.*}}none.npy': No such file or directory
+// LABELS: attn-run: expects --plot-weights with --labels
 // OUTPUTS: attn-run: expects at most 1 times --output= for 'static', got 2
 // INPUT: attn-run: cannot open input file '{{.*}}none.mlir': No such file or directory
 // BENCHMARK: attn-run: --benchmark expects --device=cpu: the interpreter is not timed
