@@ -313,6 +313,19 @@ static func::ReturnOp getReturn(func::FuncOp function) {
   return dyn_cast<func::ReturnOp>(function.getBody().front().getTerminator());
 }
 
+/// Fails unless `function` can be a task: what ShareTasks made, with an argument for
+/// each result.
+static LogicalResult verifyTask(func::FuncOp function) {
+  ArrayRef<Type> results = function.getResultTypes(),
+                 arguments = function.getArgumentTypes();
+  if (function.isPrivate() && arguments.size() >= results.size() &&
+      arguments.take_back(results.size()) == results)
+    return success();
+  return function.emitOpError() << "expects '" << kTaskAttrName
+                                << "' on a private function that ends in an "
+                                   "argument for each result";
+}
+
 namespace {
 struct ExposeBuffers : attn::impl::ExposeBuffersBase<ExposeBuffers> {
   void runOnOperation() override {
@@ -330,6 +343,8 @@ struct ExposeBuffers : attn::impl::ExposeBuffersBase<ExposeBuffers> {
     }
     function.walk(keepInPlace);
     if (function->hasAttr(kTaskAttrName)) {
+      if (failed(verifyTask(function)))
+        return signalPassFailure();
       exposeTask(function, returnOp);
       updateType(function, returnOp);
       return;

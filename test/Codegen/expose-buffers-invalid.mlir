@@ -34,3 +34,17 @@ func.func @nibbles(%x: tensor<8xi8>) -> tensor<8xi4> {
   %y = arith.trunci %x : tensor<8xi8> to tensor<8xi4>
   return %y : tensor<8xi4>
 }
+
+// -----
+
+// expected-error @below {{'func.func' op expects 'attn.task' on a private function that ends in an argument for each result}}
+func.func @public_task(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> attributes {attn.task} {
+  return %x : tensor<8xf32>
+}
+
+// -----
+
+// expected-error @below {{'func.func' op expects 'attn.task' on a private function that ends in an argument for each result}}
+func.func private @no_place(%x: tensor<4xf32>, %y: tensor<8xf32>) -> tensor<4xf32> attributes {attn.task} {
+  return %x : tensor<4xf32>
+}
