@@ -57,6 +57,23 @@ static std::optional<unsigned> lastDim(AffineMap map) {
   return dim ? std::optional<unsigned>(dim.getPosition()) : std::nullopt;
 }
 
+/// Return whether the elements of `tensor` have just been stored one by one. A vector
+/// of them would wait until all are in the cache.
+static bool isStoredOneByOne(Value tensor) {
+  while (auto loop = tensor.getDefiningOp<scf::ForOp>())
+    tensor = loop.getYieldedValues()[cast<OpResult>(tensor).getResultNumber()];
+  return tensor.getDefiningOp<tensor::InsertOp>() != nullptr;
+}
+
+/// Return whether `op` does little with numbers of which some have just been stored
+/// one by one.
+static bool isOfFewNumbers(linalg::GenericOp op) {
+  constexpr size_t kFewOperations = 6;
+  return op.getNumReductionLoops() == 0 &&
+         op.getBody()->getOperations().size() <= kFewOperations &&
+         llvm::any_of(op.getInputs(), isStoredOneByOne);
+}
+
 bool TileEmitter::chooseVectorDim() {
   SmallVector<unsigned> reduced;
   op.getReductionDims(reduced);
@@ -76,6 +93,9 @@ bool TileEmitter::chooseVectorDim() {
   int64_t size = op.getStaticLoopRanges()[vectorDim];
   masked = ShapedType::isDynamic(size) || (size > lanes && size % lanes != 0);
   width = masked ? lanes : std::min(size, lanes);
+  if (!masked && size < lanes && !llvm::isPowerOf2_64(size) &&
+      isOfFewNumbers(op))
+    width = 1;
   return width > 0 && !(horizontal && masked);
 }
 
