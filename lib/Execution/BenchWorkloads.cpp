@@ -83,8 +83,11 @@ static constexpr NamedWorkload kWorkloads[] = {
     {"more",    "causal-1024-gqa-d128", 1, 32,  8,  1024,  1024, 128, "f32", kTop},
     {"more",    "cross-448-1500",       1, 12, 12,   448,  1500,  64, "f32"},
     {"more",    "cross-4096-77-d40",    1,  8,  8,  4096,    77,  40, "f32"},
-    // More caches: one key head for all, several tokens at once, many users.
+    // More caches: one key head for all, one for eight, several tokens at once, many
+    // users.
     {"more",    "decode-8k-mqa",        1, 32,  1,     1,  8192, 128, "f32"},
+    {"more",    "decode-8k-mqa-m8",     1, 32,  1,     8,  8192, 128, "f32", kBottom},
+    {"more",    "decode-8k-g8",         1, 64,  8,     1,  8192, 128, "f32"},
     {"more",    "decode-8k-m4",         1, 32,  8,     4,  8192, 128, "f32", kBottom},
     {"more",    "decode-2k-b32",       32, 32,  8,     1,  2048, 128, "f32", kNone, kPlain, {}, true},
     // Other head sizes, and double precision.
