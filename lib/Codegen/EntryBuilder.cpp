@@ -38,12 +38,16 @@ LLVM::LLVMFuncOp EntryBuilder::declare(StringRef callee, Type result,
       LLVM::LLVMFunctionType::get(result, llvm::to_vector(arguments)));
 }
 
-LLVM::LLVMFuncOp EntryBuilder::createEntry(StringRef entry,
-                                           TypeRange arguments) {
+LLVM::LLVMFuncOp EntryBuilder::startEntry(StringRef entry,
+                                          TypeRange arguments) {
+  b.setInsertionPointToEnd(module.getBody());
   auto function = LLVM::LLVMFuncOp::create(
       b, loc, entry,
       LLVM::LLVMFunctionType::get(i32, llvm::to_vector(arguments)));
   function.setPassthroughAttr(b.getStrArrayAttr({kBaselineAttrName}));
+  b.setInsertionPointToStart(function.addEntryBlock(b));
+  message = *std::prev(function.args_end(), 2);
+  size = function.getArguments().back();
   return function;
 }
 
@@ -209,9 +213,7 @@ void EntryBuilder::buildPlainEntry(StringRef entry, StringRef apply,
   int64_t count = signature.inputs.size() + signature.outputs.size();
   SmallVector<Type> types(count, ptr);
   llvm::append_range(types, more);
-  LLVM::LLVMFuncOp function = createEntry(entry, types);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(function.addEntryBlock(b));
+  LLVM::LLVMFuncOp function = startEntry(entry, types);
   Value tensors = allocate(std::max<int64_t>(count, 1));
   for (int64_t i = 0; i < count; ++i)
     LLVM::StoreOp::create(b, loc, function.getArgument(i), element(tensors, i));
@@ -222,12 +224,8 @@ void EntryBuilder::buildPlainEntry(StringRef entry, StringRef apply,
 }
 
 void EntryBuilder::buildShape(StringRef entry) {
-  LLVM::LLVMFuncOp function = createEntry(entry, {ptr, ptr, i64});
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(function.addEntryBlock(b));
+  LLVM::LLVMFuncOp function = startEntry(entry, {ptr, ptr, i64});
   Value tensors = function.getArgument(0);
-  message = function.getArgument(1);
-  size = function.getArgument(2);
   Value words = allocate(countWords(signature.inputs) + 1);
   Value table = addressOf(name + ".signature");
   Value names = addressOf(name + ".names");

@@ -30,8 +30,8 @@ public:
 
 protected:
   /// Take the name of the entry away from the function that it will call, which has
-  /// `more` arguments after the words of tensors, and let it read these. Fails with a diagnostic where the
-  /// names of entries are taken.
+  /// `more` arguments after the words of tensors, and let it read these. Fails with a
+  /// diagnostic where the names of entries are taken.
   LogicalResult renameBody(ArrayRef<StringRef> suffixes, int64_t more = 0);
 
   /// Write the signature as lib/Runtime/Entry.h wants it.
@@ -63,8 +63,9 @@ protected:
   void addTextGlobal(StringRef suffix, StringRef text);
   void addWordsGlobal(StringRef suffix, ArrayRef<int64_t> words);
 
-  /// Create a function that runs before it is known what the CPU can do.
-  LLVM::LLVMFuncOp createEntry(StringRef entry, TypeRange arguments);
+  /// Start a function that runs before it is known what the CPU can do, and whose last
+  /// arguments are `message` and `size`.
+  LLVM::LLVMFuncOp startEntry(StringRef entry, TypeRange arguments);
 
   /// Return `status` from the entry where it is not 0, and go on elsewhere.
   void returnIfFailed(Value status);

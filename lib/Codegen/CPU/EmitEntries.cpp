@@ -45,12 +45,8 @@ private:
 
 /// int f_apply(tensors, message, size): check, then run.
 void CpuEntryBuilder::buildApply(StringRef entry) {
-  LLVM::LLVMFuncOp function = createEntry(entry, {ptr, ptr, i64});
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(function.addEntryBlock(b));
+  LLVM::LLVMFuncOp function = startEntry(entry, {ptr, ptr, i64});
   Value tensors = function.getArgument(0);
-  message = function.getArgument(1);
-  size = function.getArgument(2);
   Value words = allocate(countWords(signature.inputs) +
                          countWords(signature.outputs) + 1);
   Value table = addressOf(name + ".signature");
@@ -77,7 +73,6 @@ void CpuEntryBuilder::buildApply(StringRef entry) {
 LogicalResult CpuEntryBuilder::build() {
   if (failed(renameBody({"_apply", "_shape", "_shape_apply"})))
     return failure();
-  b.setInsertionPointToEnd(module.getBody());
   buildSignature();
   buildApply(name + "_apply");
   buildPlainEntry(name, name + "_apply", {ptr, i64});

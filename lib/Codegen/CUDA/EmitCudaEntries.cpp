@@ -70,12 +70,8 @@ Value CudaEntryBuilder::callWorkspace(Value words) {
 
 /// int f_apply(tensors, workspace, stream, message, size): check, then launch.
 void CudaEntryBuilder::buildApply(StringRef entry) {
-  LLVM::LLVMFuncOp function = createEntry(entry, {ptr, ptr, ptr, ptr, i64});
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(function.addEntryBlock(b));
+  LLVM::LLVMFuncOp function = startEntry(entry, {ptr, ptr, ptr, ptr, i64});
   Value tensors = function.getArgument(0), workspace = function.getArgument(1);
-  message = function.getArgument(3);
-  size = function.getArgument(4);
   Value words = open("attn_rt_open_cuda", tensors);
   buildCheck(words);
   compareShapes(tensors, words);
@@ -93,11 +89,7 @@ void CudaEntryBuilder::buildApply(StringRef entry) {
 
 /// int f_workspace_apply(tensors, bytes, message, size).
 void CudaEntryBuilder::buildWorkspace(StringRef entry) {
-  LLVM::LLVMFuncOp function = createEntry(entry, {ptr, ptr, ptr, i64});
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(function.addEntryBlock(b));
-  message = function.getArgument(2);
-  size = function.getArgument(3);
+  LLVM::LLVMFuncOp function = startEntry(entry, {ptr, ptr, ptr, i64});
   Value tensors = function.getArgument(0);
   Value words = open("attn_rt_open_extents", tensors);
   LLVM::StoreOp::create(b, loc, callWorkspace(words), function.getArgument(1));
@@ -107,11 +99,7 @@ void CudaEntryBuilder::buildWorkspace(StringRef entry) {
 
 /// int f_status(words, message, size): 0, or what the check that failed says.
 void CudaEntryBuilder::buildStatus(StringRef entry) {
-  LLVM::LLVMFuncOp function = createEntry(entry, {ptr, ptr, i64});
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(function.addEntryBlock(b));
-  message = function.getArgument(1);
-  size = function.getArgument(2);
+  LLVM::LLVMFuncOp function = startEntry(entry, {ptr, ptr, i64});
   Value zero = LLVM::ConstantOp::create(b, loc, i32, b.getI32IntegerAttr(0));
   if (module.lookupSymbol(name + ".messages") &&
       body->hasAttr(kGuardedAttrName)) {
@@ -135,7 +123,6 @@ LogicalResult CudaEntryBuilder::build() {
                         /*more=*/kWorkspaceWords + 1)))
     return failure();
   takeWords(workspaceSize, /*more=*/0);
-  b.setInsertionPointToEnd(module.getBody());
   buildSignature();
   buildApply(name + "_apply");
   buildPlainEntry(name, name + "_apply", {ptr, ptr, ptr, i64});
