@@ -87,6 +87,7 @@ LogicalResult FragmentDistributor::distributeIf(scf::IfOp op) {
     bool isMatrix = side == kMatrixSide || tf32Parts > 0;
     bool isSeldom = op->hasAttr(kRareAttrName) && from == rare &&
                     (isMatrix || isInside || !openLoop);
+    isSeldom |= isInside && KernelSchedule::get(function).copiesNumbers;
     if (failed(isSeldom ? distributeRare(*from) : distribute(*from)))
       return failure();
     // LLVM does not join what both sides do last: what the one has read for it, and

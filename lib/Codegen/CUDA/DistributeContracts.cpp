@@ -222,8 +222,7 @@ static bool isReadInLoop(attn_gpu::ReadSharedOp op) {
 /// of single numbers, and where a bias or a mask is read.
 static bool needsRegisters(attn_gpu::ReadSharedOp op) {
   auto function = op->getParentOfType<gpu::GPUFuncOp>();
-  auto aligned = function->getAttrOfType<BoolAttr>(kAlignedAttrName);
-  if (aligned && !aligned.getValue())
+  if (KernelSchedule::get(function).copiesNumbers)
     return true;
   return function
       .walk([](scf::IfOp branch) {

@@ -5,6 +5,8 @@
 
 #include "KernelSchedule.h"
 
+#include "KernelAttrs.h"
+
 #include "attn/IR/AttnDialect.h"
 #include "attn/IR/AttrNames.h"
 
@@ -18,5 +20,6 @@ KernelSchedule KernelSchedule::get(gpu::GPUFuncOp function) {
   int64_t parts = 0;
   if (schedule.getPrecision() != Precision::Exact)
     parts = schedule.getPrecision() == Precision::Tf32 ? 1 : 2;
-  return {schedule.getLanes(), parts};
+  auto aligned = function->getAttrOfType<BoolAttr>(kAlignedAttrName);
+  return {schedule.getLanes(), parts, aligned && !aligned.getValue()};
 }

@@ -18,8 +18,11 @@ struct KernelSchedule {
   int64_t side = kMatrixSide;
   /// Numbers of tf32 that stand for one of f32 in a product; 0: none.
   int64_t tf32Parts = 0;
+  /// Copies are of single numbers, and need registers.
+  bool copiesNumbers = false;
 
-  /// Return what `attn.schedule` of `function` says; the above without it.
+  /// Return what `attn.schedule` and `attn.aligned` of `function` say; the above without
+  /// them.
   static KernelSchedule get(gpu::GPUFuncOp function);
 };
 
