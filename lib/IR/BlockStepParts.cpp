@@ -97,28 +97,21 @@ Value StepDecomposer::visibleKeys() {
 }
 
 /// Return packed `scores` as [strips, rows, vectors, lanes], without the vectors that
-/// hold none of the visible keys.
+/// hold none of the visible keys; or as they are where all keys are visible, as panels
+/// of several vectors keep the processor busier.
 Value StepDecomposer::scoreVectors(Value scores) {
   ScheduleAttr schedule = op.getScheduleAttr();
-  if (!packed || streamed || !schedule)
+  if (!visibleKeys())
     return scores;
   int64_t lanes = schedule.getLanes(), columns = sizeOf(scores, 3);
   if (columns <= lanes || columns % lanes != 0)
     return scores;
-  Value unit = arith::ConstantIndexOp::create(builder, loc, lanes), keys;
-  OpFoldResult count;
-  if (visibleKeys()) {
-    Value vectors = quotient(builder, loc, visible, lanes - 1, lanes);
-    keys = builder.createOrFold<arith::MulIOp>(loc, vectors, unit);
-    count = getAsOpFoldResult(vectors);
-  } else {
-    count = affine::makeComposedFoldedAffineApply(
-        builder, loc, builder.getAffineSymbolExpr(0) * (columns / lanes),
-        {tensor::getMixedSize(builder, loc, scores, 2)});
-  }
+  Value unit = arith::ConstantIndexOp::create(builder, loc, lanes);
+  Value vectors = quotient(builder, loc, visible, lanes - 1, lanes);
+  Value keys = builder.createOrFold<arith::MulIOp>(loc, vectors, unit);
   Value joined = joinKeys(scores, 2, keys);
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, joined);
-  sizes.back() = count;
+  sizes.back() = getAsOpFoldResult(vectors);
   sizes.push_back(builder.getIndexAttr(lanes));
   auto type = RankedTensorType::get(decomposeMixedValues(sizes).first,
                                     tile.elementType);

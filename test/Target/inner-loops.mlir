@@ -24,7 +24,7 @@
 // PREFILL-AVX2:   attend.body{{.*}}: 8 multiply-adds, 6 loads, 0 stores, stack 0
 // PREFILL-AVX512: attend.body{{.*}}: 16 multiply-adds, 10 loads, 0 stores, stack 0
 // PREFILL-NEON:   attend.body{{.*}}: 16 multiply-adds, {{[1-9]|10}} loads, 0 stores, stack 0
-// PREFILL-NEXT:   attend.body{{.*}}: 7 multiply-adds, {{.*}} stores, stack 0
+// PREFILL-NEXT:   attend.body{{.*}}: 14 multiply-adds, {{.*}} stores, stack 0
 // PREFILL-AVX2-NEXT:   attend.body{{.*}}: 8 multiply-adds, 6 loads, 0 stores, stack 0
 // PREFILL-AVX512-NEXT: attend.body{{.*}}: 16 multiply-adds, 10 loads, 0 stores, stack 0
 // PREFILL-NEON-NEXT:   attend.body{{.*}}: 16 multiply-adds, {{[1-9]|10}} loads, 0 stores, stack 0
