@@ -24,11 +24,11 @@
 // costs 0.7 us where the library is built with its checks, and short prompts have tasks of 8.
 
 #include "OpenMPCalls.h"
+#include "TaskNumbers.h"
 
 #include "attn/Codegen/CpuPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/OpenMP/OpenMPDialect.h"
@@ -58,7 +58,8 @@ namespace {
 class TaskRunner {
 public:
   TaskRunner(RewriterBase &rewriter, scf::ForallOp op, Value left)
-      : b(rewriter), op(op), loc(op.getLoc()), left(left) {}
+      : b(rewriter), op(op), loc(op.getLoc()), left(left), tasks(rewriter, op) {
+  }
 
   void run();
 
@@ -76,10 +77,9 @@ private:
   Value asIndex(Value x) {
     return arith::IndexCastOp::create(b, loc, b.getIndexType(), x);
   }
-  void countTasks();
+  void countParts();
   Value beginOf(Value part);
   void storeParts();
-  SmallVector<Value> placeOf(Value task);
   Value take(Value part, Value isOwn, Value &task);
   void runPart(Value part, Value isOwn);
 
@@ -88,23 +88,14 @@ private:
   Location loc;
   /// What is left of each part.
   Value left;
-  SmallVector<Value> lower, step, counts;
-  Value total, parts;
+  TaskNumbers tasks;
+  Value parts;
 };
 } // namespace
 
-/// Find out how many tasks there are, and into how many parts they are cut.
-void TaskRunner::countTasks() {
-  lower = getValueOrCreateConstantIndexOp(b, loc, op.getMixedLowerBound());
-  step = getValueOrCreateConstantIndexOp(b, loc, op.getMixedStep());
-  SmallVector<Value> upper =
-      getValueOrCreateConstantIndexOp(b, loc, op.getMixedUpperBound());
-  total = index(1);
-  for (auto [from, to, by] : llvm::zip(lower, upper, step)) {
-    Value count = fold<arith::CeilDivSIOp>(fold<arith::SubIOp>(to, from), by);
-    counts.push_back(fold<arith::MaxSIOp>(count, index(0)));
-    total = fold<arith::MulIOp>(total, counts.back());
-  }
+/// Find out into how many parts tasks are cut.
+void TaskRunner::countParts() {
+  Value total = tasks.getCount();
   Value many = fold<arith::ShRUIOp>(total, index(kTaskBits - 2));
   parts = fold<arith::MaxSIOp>(callOpenMP(b, loc, "omp_get_max_threads"), many);
   parts = fold<arith::MinSIOp>(parts, index(kMostParts));
@@ -113,7 +104,8 @@ void TaskRunner::countTasks() {
 
 /// Return the first task of `part`.
 Value TaskRunner::beginOf(Value part) {
-  return fold<arith::DivUIOp>(fold<arith::MulIOp>(part, total), parts);
+  return fold<arith::DivUIOp>(fold<arith::MulIOp>(part, tasks.getCount()),
+                              parts);
 }
 
 /// Store that all tasks of each part are left, counted from its first.
@@ -127,19 +119,6 @@ void TaskRunner::storeParts() {
   count = arith::IndexCastOp::create(b, loc, b.getI64Type(), count);
   count = fold<arith::ShLIOp>(count, number(kTaskBits));
   memref::StoreOp::create(b, loc, count, left, {part, index(0)});
-}
-
-/// Return what the loop counts in `task`, the number of one.
-SmallVector<Value> TaskRunner::placeOf(Value task) {
-  SmallVector<Value> place(counts.size());
-  for (int64_t dim = counts.size() - 1; dim >= 0; --dim) {
-    Value at = dim == 0 ? task : fold<arith::RemUIOp>(task, counts[dim]);
-    if (dim != 0)
-      task = fold<arith::DivUIOp>(task, counts[dim]);
-    place[dim] =
-        fold<arith::AddIOp>(fold<arith::MulIOp>(at, step[dim]), lower[dim]);
-  }
-  return place;
 }
 
 /// Take the first task of `part` if it is the thread's own, else the last, and return
@@ -168,7 +147,7 @@ void TaskRunner::runPart(Value part, Value isOwn) {
   Value isLeft = take(part, isOwn, task);
   scf::ConditionOp::create(b, loc, isLeft, task);
   Block *body = b.createBlock(&loop.getAfter(), {}, b.getIndexType(), loc);
-  SmallVector<Value> place = placeOf(body->getArgument(0));
+  SmallVector<Value> place = tasks.placeOf(body->getArgument(0));
   b.eraseOp(op.getTerminator());
   b.mergeBlocks(op.getBody(), body, place);
   b.setInsertionPointToEnd(body);
@@ -176,8 +155,7 @@ void TaskRunner::runPart(Value part, Value isOwn) {
 }
 
 void TaskRunner::run() {
-  b.setInsertionPoint(op);
-  countTasks();
+  countParts();
   storeParts();
   auto parallel = omp::ParallelOp::create(b, loc);
   b.createBlock(&parallel.getRegion());
@@ -221,6 +199,7 @@ struct ForallToOpenMP : public attn::impl::ForallToOpenMPBase<ForallToOpenMP> {
       Value &places = left[function];
       if (!places)
         places = placeParts(rewriter, function);
+      rewriter.setInsertionPoint(op);
       TaskRunner(rewriter, op, places).run();
     }
   }

@@ -28,6 +28,7 @@
 // those of the next are asked for, beyond a tile's end, too.
 
 #include "PrefetchLines.h"
+#include "TaskNumbers.h"
 
 #include "attn/Codegen/CpuPasses.h"
 
@@ -161,35 +162,14 @@ IRMapping BlockPrefetcher::nextTask(scf::ForallOp task) {
   // Once a task, not once a block.
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(task.getBody());
-  SmallVector<Value> lower = getValueOrCreateConstantIndexOp(
-                         b, loc, task.getMixedLowerBound()),
-                     upper = getValueOrCreateConstantIndexOp(
-                         b, loc, task.getMixedUpperBound()),
-                     step = getValueOrCreateConstantIndexOp(
-                         b, loc, task.getMixedStep()),
-                     counts;
-  Value number = index(0), total = index(1);
-  for (auto [iv, from, to, by] :
-       llvm::zip(task.getInductionVars(), lower, upper, step)) {
-    Value range = fold<arith::SubIOp>(to, from);
-    Value size = fold<arith::CeilDivSIOp>(range, by);
-    Value done = fold<arith::SubIOp>(iv, from);
-    done = fold<arith::DivUIOp>(done, by);
-    number = fold<arith::AddIOp>(fold<arith::MulIOp>(number, size), done);
-    total = fold<arith::MulIOp>(total, size);
-    counts.push_back(size);
-  }
+  TaskNumbers tasks(b, task);
+  Value number = tasks.numberOf(task.getInductionVars());
   Value later = fold<arith::AddIOp>(number, index(1));
-  Value exists =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, later, total);
-  Value left = arith::SelectOp::create(b, loc, exists, later, number);
+  Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, later,
+                                       tasks.getCount());
+  Value chosen = arith::SelectOp::create(b, loc, exists, later, number);
   IRMapping next;
-  for (int64_t dim = counts.size() - 1; dim >= 0; --dim) {
-    Value at = fold<arith::RemUIOp>(left, counts[dim]);
-    left = fold<arith::DivUIOp>(left, counts[dim]);
-    at = fold<arith::AddIOp>(fold<arith::MulIOp>(at, step[dim]), lower[dim]);
-    next.map(task.getInductionVar(dim), at);
-  }
+  next.map(task.getInductionVars(), tasks.placeOf(chosen));
   return next;
 }
 
