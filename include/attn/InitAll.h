@@ -21,9 +21,13 @@
 
 namespace mlir::attn {
 
-/// Add the dialects and the extensions of others' dialects to `registry`.
+/// Add the dialects to `registry`.
 inline void registerAllDialects(DialectRegistry &registry) {
   registry.insert<AttnDialect, attn_gpu::AttnGpuDialect>();
+}
+
+/// Add what the passes of phase `buffers` need to know of the dialects.
+inline void registerAllExtensions(DialectRegistry &registry) {
   registerCallBufferization(registry);
 }
 

@@ -17,6 +17,7 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::attn::registerAllDialects(registry);
+  mlir::attn::registerAllExtensions(registry);
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "attention compiler passes\n", registry));
 }

@@ -21,6 +21,7 @@ mlirGetDialectPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, kName, kVersion,
           [](mlir::DialectRegistry *registry) {
             mlir::attn::registerAllDialects(*registry);
+            mlir::attn::registerAllExtensions(*registry);
           }};
 }
 
