@@ -41,7 +41,8 @@ LogicalResult FragmentDistributor::distributeRare(Block &block) {
   auto outerColumns = columnIndices;
   Value outerThread = thread, outerGroup = group, outerColumn = firstColumn;
   OpBuilder outer = positions;
-  bool wasRare = std::exchange(isRare, true);
+  // Loops of f16 have registers for it.
+  bool wasRare = std::exchange(isRare, side != kMatrixSide);
   Operation *anchor = renewPositions();
   LogicalResult done = distribute(block);
   anchor->erase();
