@@ -296,7 +296,7 @@ ScheduleAttr attn::chooseSchedule(MLIRContext *context,
                              target.prefetchBytes);
   };
   ScheduleAttr schedule = withChunk(chunk);
-  if (!few && !skipsBlocks && staysInL1(shape, schedule, bytes, target))
+  if (!folds && !skipsBlocks && staysInL1(shape, schedule, bytes, target))
     return ScheduleAttr::get(context, blockM, blockN, rows, columns, lanes,
                              /*chunk=*/0, /*fold_heads=*/false, /*streams=*/0,
                              target.prefetchBytes, /*warps=*/0, /*stages=*/0,

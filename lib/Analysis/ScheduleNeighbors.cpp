@@ -17,8 +17,8 @@ using namespace mlir::attn;
 
 /// Rows of a group up to which both kernels are tried where they are known, and
 /// from which on.
-static constexpr int64_t kMostFewRows = 128;
-static constexpr int64_t kLeastManyRows = 8;
+static constexpr int64_t kMostTriedRows = 128;
+static constexpr int64_t kLeastTriedRows = 8;
 
 /// Rows and vectors of a register tile at most: more is code of many KiB.
 static constexpr int64_t kMostTileRows = 16;
@@ -182,7 +182,7 @@ void Neighborhood::addOtherKernel() {
   if (ShapedType::isDynamic(group) || ShapedType::isDynamic(site.shape.rows))
     return;
   int64_t rows = group * site.shape.rows;
-  if (rows > kMostFewRows || rows < kLeastManyRows)
+  if (rows > kMostTriedRows || rows < kLeastTriedRows)
     return;
   bool few = rows <= getFewRows(site.shape, site.bits);
   ScheduleAttr other =

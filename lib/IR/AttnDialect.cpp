@@ -108,32 +108,28 @@ static LogicalResult verifyWarps(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-/// Fails unless each size of a schedule is one that code can be made for.
-static LogicalResult
-verifySizes(function_ref<InFlightDiagnostic()> emitError,
-            ArrayRef<std::tuple<StringRef, int64_t, int64_t>> sizes) {
-  for (auto [name, size, most] : sizes) {
-    // schedule-C1
-    if (size <= 0)
-      return emitError() << "expects '" << name << "' to be positive, got "
-                         << size;
-    // schedule-C13
-    if (size > most)
-      return emitError() << "expects '" << name << "' to be at most " << most
-                         << ", got " << size;
-  }
-  return success();
-}
+namespace {
+/// A number of a schedule, and what it is at least and at most.
+struct BoundedNumber {
+  StringRef name;
+  int64_t value, least, most = INT64_MAX;
+};
+} // namespace
 
-/// Fails unless `size`, called `name`, is from 0 to `most`.
-static LogicalResult verifyCount(function_ref<InFlightDiagnostic()> emitError,
-                                 StringRef name, int64_t size, int64_t most) {
-  if (size < 0)
-    return emitError() << "expects '" << name << "' to be at least 0, got "
-                       << size;
-  if (size > most)
-    return emitError() << "expects '" << name << "' to be at most " << most
-                       << ", got " << size;
+/// Fails unless each of `numbers` is one that code can be made for.
+static LogicalResult verifyBounds(function_ref<InFlightDiagnostic()> emitError,
+                                  ArrayRef<BoundedNumber> numbers) {
+  for (const BoundedNumber &number : numbers) {
+    // schedule-C1, schedule-C2, schedule-C7, schedule-C8
+    if (number.value < number.least)
+      return emitError() << "expects '" << number.name << "' to be "
+                         << (number.least > 0 ? "positive" : "at least 0")
+                         << ", got " << number.value;
+    // schedule-C13
+    if (number.value > number.most)
+      return emitError() << "expects '" << number.name << "' to be at most "
+                         << number.most << ", got " << number.value;
+  }
   return success();
 }
 
@@ -169,17 +165,16 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t prefetch, int64_t warps,
                                    int64_t stages, Precision precision,
                                    bool inPlace) {
-  // schedule-C2, schedule-C7, schedule-C8
-  if (failed(verifySizes(emitError, {{"block_m", blockM, kMostBlock},
-                                     {"block_n", blockN, kMostBlock},
-                                     {"rows", rows, kMostTile},
-                                     {"columns", columns, kMostTile},
-                                     {"lanes", lanes, kMostTile}})) ||
-      failed(verifyCount(emitError, "chunk", chunk, INT64_MAX)) ||
-      failed(verifyCount(emitError, "streams", streams, kMostTile)) ||
-      failed(verifyCount(emitError, "prefetch", prefetch, INT64_MAX)) ||
-      failed(verifyCount(emitError, "warps", warps, kMostWarps)) ||
-      failed(verifyCount(emitError, "stages", stages, kMostStages)) ||
+  if (failed(verifyBounds(emitError, {{"block_m", blockM, 1, kMostBlock},
+                                      {"block_n", blockN, 1, kMostBlock},
+                                      {"rows", rows, 1, kMostTile},
+                                      {"columns", columns, 1, kMostTile},
+                                      {"lanes", lanes, 1, kMostTile},
+                                      {"chunk", chunk, 0},
+                                      {"streams", streams, 0, kMostTile},
+                                      {"prefetch", prefetch, 0},
+                                      {"warps", warps, 0, kMostWarps},
+                                      {"stages", stages, 0, kMostStages}})) ||
       failed(verifyDivides(emitError, blockM, blockN, rows, columns, lanes,
                            chunk)))
     return failure();

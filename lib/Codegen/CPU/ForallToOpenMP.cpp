@@ -23,6 +23,7 @@
 // does not depend on who runs it. OpenMP's own loops with dynamic scheduling do the same, but a task that they hand out
 // costs 0.7 us where the library is built with its checks, and short prompts have tasks of 8.
 
+#include "IndexBuilder.h"
 #include "OpenMPCalls.h"
 #include "TaskNumbers.h"
 
@@ -55,22 +56,15 @@ static constexpr int64_t kTaskBits = 32;
 
 namespace {
 /// Builds what runs the tasks of one loop.
-class TaskRunner {
+class TaskRunner : IndexBuilder {
 public:
   TaskRunner(RewriterBase &rewriter, scf::ForallOp op, Value left)
-      : b(rewriter), op(op), loc(op.getLoc()), left(left), tasks(rewriter, op) {
-  }
+      : IndexBuilder(rewriter, op.getLoc()), rewriter(rewriter), op(op),
+        left(left), tasks(rewriter, op) {}
 
   void run();
 
 private:
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  }
-  template <typename Op>
-  Value fold(Value x, Value y) {
-    return b.createOrFold<Op>(loc, x, y);
-  }
   Value number(int64_t value) {
     return arith::ConstantIntOp::create(b, loc, value, 64);
   }
@@ -83,9 +77,8 @@ private:
   Value take(Value part, Value isOwn, Value &task);
   void runPart(Value part, Value isOwn);
 
-  RewriterBase &b;
+  RewriterBase &rewriter;
   scf::ForallOp op;
-  Location loc;
   /// What is left of each part.
   Value left;
   TaskNumbers tasks;
@@ -148,8 +141,8 @@ void TaskRunner::runPart(Value part, Value isOwn) {
   scf::ConditionOp::create(b, loc, isLeft, task);
   Block *body = b.createBlock(&loop.getAfter(), {}, b.getIndexType(), loc);
   SmallVector<Value> place = tasks.placeOf(body->getArgument(0));
-  b.eraseOp(op.getTerminator());
-  b.mergeBlocks(op.getBody(), body, place);
+  rewriter.eraseOp(op.getTerminator());
+  rewriter.mergeBlocks(op.getBody(), body, place);
   b.setInsertionPointToEnd(body);
   scf::YieldOp::create(b, loc);
 }
@@ -168,13 +161,13 @@ void TaskRunner::run() {
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, round, index(0));
   Value part = fold<arith::AddIOp>(self, round);
   runPart(fold<arith::RemUIOp>(part, parts), isOwn);
-  b.eraseOp(op);
+  rewriter.eraseOp(op);
 }
 
 /// Return a place for the parts of each loop of `function`, which run one after the
 /// other.
-static Value placeParts(OpBuilder &b, func::FuncOp function) {
-  b.setInsertionPointToStart(&function.getBody().front());
+static Value placeParts(OpBuilder &b, FunctionOpInterface function) {
+  b.setInsertionPointToStart(&function.getFunctionBody().front());
   auto type = MemRefType::get({kMostParts, kPlace}, b.getI64Type());
   int64_t alignment = kPlace * static_cast<int64_t>(sizeof(int64_t));
   return memref::AllocaOp::create(b, function.getLoc(), type,
@@ -195,7 +188,11 @@ struct ForallToOpenMP : public attn::impl::ForallToOpenMPBase<ForallToOpenMP> {
       }
       if (op->getParentOfType<scf::ForallOp>())
         continue;
-      auto function = op->getParentOfType<func::FuncOp>();
+      auto function = op->getParentOfType<FunctionOpInterface>();
+      if (!function) {
+        op.emitOpError() << "expects to be in a function";
+        return signalPassFailure();
+      }
       Value &places = left[function];
       if (!places)
         places = placeParts(rewriter, function);

@@ -27,6 +27,7 @@
 // a step in two would have to ask for a line, each does: see PrefetchLines.cpp. Where each strip reads rows of its own,
 // those of the next are asked for, beyond a tile's end, too.
 
+#include "IndexBuilder.h"
 #include "PrefetchLines.h"
 #include "TaskNumbers.h"
 
@@ -65,21 +66,16 @@ struct Product {
 };
 
 /// Prefetches in one loop over strips.
-class BlockPrefetcher {
+class BlockPrefetcher : IndexBuilder {
 public:
-  BlockPrefetcher(scf::ForOp strips, int64_t most)
-      : strips(strips), b(strips), loc(strips.getLoc()), most(most) {}
+  BlockPrefetcher(OpBuilder &builder, scf::ForOp strips, int64_t most)
+      : IndexBuilder(builder, strips.getLoc()), strips(strips), most(most) {
+    b.setInsertionPoint(strips);
+  }
 
   void run();
 
 private:
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  }
-  template <typename Op>
-  Value fold(Value x, Value y) {
-    return b.createOrFold<Op>(loc, x, y);
-  }
   bool variesWith(Value value, const IRMapping &next);
   Value cloned(Value value, IRMapping &next);
   SmallVector<Value> tilesAt(Block *body, Operation *end, IRMapping &next);
@@ -102,8 +98,6 @@ private:
   void askForNextStrip();
 
   scf::ForOp strips;
-  OpBuilder b;
-  Location loc;
   int64_t most;
   /// The products that ask: the first, or every few steps the first and the last.
   SmallVector<Product> products;
@@ -469,10 +463,11 @@ void BlockPrefetcher::run() {
 namespace {
 struct PrefetchBlocks : public attn::impl::PrefetchBlocksBase<PrefetchBlocks> {
   void runOnOperation() override {
-    getOperation().walk([](scf::ForOp loop) {
+    OpBuilder b(&getContext());
+    getOperation().walk([&](scf::ForOp loop) {
       if (auto most =
               dyn_cast_or_null<IntegerAttr>(loop->removeAttr("attn.ahead")))
-        BlockPrefetcher(loop, most.getInt()).run();
+        BlockPrefetcher(b, loop, most.getInt()).run();
     });
   }
 };

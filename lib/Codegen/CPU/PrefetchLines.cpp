@@ -22,7 +22,8 @@
 
 #include "PrefetchLines.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "IndexBuilder.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 #include <limits>
@@ -69,22 +70,15 @@ int64_t attn::countLines(ArrayRef<Value> tiles, int64_t most) {
 namespace {
 /// Lines that are asked for, one a step. Runs of lines lie the same distance from
 /// each other; where the walk is stands in memory from one loop to the next.
-class LineWalk {
+class LineWalk : IndexBuilder {
 public:
-  explicit LineWalk(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
+  LineWalk(OpBuilder &builder, Location loc) : IndexBuilder(builder, loc) {}
 
   void place(ArrayRef<std::pair<Value, Value>> tiles);
   void begin(ArrayRef<std::pair<Value, Value>> tiles, int64_t most);
   void follow(scf::ForOp steps);
 
 private:
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  }
-  template <typename Op>
-  Value fold(Value x, Value y) {
-    return b.createOrFold<Op>(loc, x, y);
-  }
   Value load(Value memory, ValueRange at) {
     return memref::LoadOp::create(b, loc, memory, at);
   }
@@ -94,8 +88,6 @@ private:
   void storeRun(Value at, Value address, Value distance, Value count);
   Value storeTile(Value at, Value tile, Value isNow, int64_t most);
 
-  OpBuilder &b;
-  Location loc;
   /// The runs: an address, a distance and a number each. The run in which the walk
   /// is, and how far.
   Value runs, cursor;

@@ -6,12 +6,14 @@
 #ifndef ATTN_LIB_CODEGEN_CPU_TASKNUMBERS_H
 #define ATTN_LIB_CODEGEN_CPU_TASKNUMBERS_H
 
+#include "IndexBuilder.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::attn {
 
 /// Numbers the iterations of a loop from 0 on, the last dimension fastest.
-class TaskNumbers {
+class TaskNumbers : IndexBuilder {
 public:
   /// Build the number of iterations of `op` at the insertion point of `b`, which the
   /// other functions need to dominate theirs.
@@ -27,10 +29,6 @@ public:
   SmallVector<Value> placeOf(Value number);
 
 private:
-  Value index(int64_t value);
-
-  OpBuilder &b;
-  Location loc;
   SmallVector<Value> lower, step, counts;
   Value all;
 };

@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --convert-attn-forall-to-openmp --verify-diagnostics
+// RUN: attn-opt %s --convert-attn-forall-to-openmp --split-input-file --verify-diagnostics
 
 func.func @tensors(%init: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error@+1 {{'scf.forall' op expects buffers, got results of tensor type}}
@@ -9,4 +9,13 @@ func.func @tensors(%init: tensor<8xf32>) -> tensor<8xf32> {
     }
   }
   return %y : tensor<8xf32>
+}
+
+// -----
+
+builtin.module @outside {
+  %c8 = arith.constant 8 : index
+  // expected-error@+1 {{'scf.forall' op expects to be in a function}}
+  scf.forall (%i) in (%c8) {
+  }
 }
