@@ -8,8 +8,9 @@
 #
 # Writes performance.json, performance.svg and Performance.md to DIR, build/bench-peers by default. `--out=docs` is
 # for the whole table: it rewrites README.md's section on speed, too. The peers (PyPI, 6 GB) are installed once, in
-# DIR of --venv, by default attn-mlir/peers in the user's folder of caches. The whole table takes about half an hour,
-# on a machine that does nothing else; `--filter='^prefill-1024$' --rounds=3 --threads=1` takes half a minute.
+# DIR of --venv, by default attn-mlir/peers in the user's folder of caches. With `--rounds=3 --slice=0.08` the whole table,
+# for one thread and two, took 16 minutes on a machine that did nothing else; `--filter='^prefill-1024$' --rounds=3
+# --threads=1` takes half a minute.
 set -euo pipefail
 command="tools/dev/bench-peers.sh${*:+ $*}"
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

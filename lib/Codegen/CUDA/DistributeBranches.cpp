@@ -41,7 +41,7 @@ LogicalResult FragmentDistributor::distributeRare(Block &block) {
   auto outerColumns = columnIndices;
   Value outerThread = thread, outerGroup = group, outerColumn = firstColumn;
   OpBuilder outer = positions;
-  // Loops of f16 have registers for it.
+  // (A loop of f16 that counts anew needs more registers, not fewer.)
   bool wasRare = std::exchange(isRare, side != kMatrixSide);
   Operation *anchor = renewPositions();
   LogicalResult done = distribute(block);

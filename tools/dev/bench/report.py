@@ -160,7 +160,8 @@ counts. PyTorch: `scaled_dot_product_attention` with `enable_gqa`, with heads re
 masks of bool or float, `flex_attention` for windows. ONNX Runtime: `Attention`, `MultiHeadAttention` and
 `GroupQueryAttention`, inputs and outputs bound, denormal numbers as zero. OpenVINO: `ScaledDotProductAttention` for
 latency. Layers: PyTorch's `MultiheadAttention` and `linear`; the others have their weights as constants of the model;
-ours take them as they are, or packed once by `f_pack`. "Heads as rows" calls the query heads that share a key head rows of one head; "-" is what a peer cannot do.
+ours take them as they are, or packed once by `f_pack`. "Heads as rows" calls the query heads that share a key head rows
+of one head; "-" is what a peer cannot do.
 
 {ways}
 """
